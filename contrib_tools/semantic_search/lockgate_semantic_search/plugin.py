@@ -1,0 +1,25 @@
+"""The entry point: contributes the tool and the kinds of local data sources."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from lockgate import hookimpl
+
+if TYPE_CHECKING:
+    from lockgate import Kind, Tool
+
+
+@hookimpl
+def lockgate_tools(services: Any) -> "Iterable[Tool]":
+    """Contribute the tool."""
+    from lockgate_semantic_search.tool import SemanticSearch
+
+    return [SemanticSearch()]
+
+
+@hookimpl
+def lockgate_kinds(services: Any) -> "Iterable[Kind]":
+    """Contribute the kinds of data sources: a folder and a file."""
+    from lockgate_semantic_search.sources import LOCAL_FILE, LOCAL_FOLDER
+
+    return [LOCAL_FOLDER, LOCAL_FILE]

@@ -1,0 +1,7 @@
+"""The application: ``Lockgate``, its configuration, its providers."""
+
+from lockgate.app.configuration import Configuration, InstanceConfig, ProviderConfig
+from lockgate.app.lockgate import Lockgate
+from lockgate.app.providers import Provider
+
+__all__ = ["Configuration", "InstanceConfig", "Lockgate", "Provider", "ProviderConfig"]

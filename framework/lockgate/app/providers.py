@@ -1,0 +1,162 @@
+"""From a configured provider to one frozen value that request, rules and executor share."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from lockgate.app.configuration import ProviderConfig
+from lockgate.errors import ConfigurationError, UnknownNameError
+from lockgate.policy import (
+    BUILT_IN,
+    SELF_HOSTED_TYPE,
+    ConfidenceLevel,
+    ProviderStanding,
+    provider_confidence,
+)
+from lockgate.providers.contract import Endpoint, ProviderAdapter
+from lockgate.providers.profile import ProviderProfile
+from lockgate.registry.contribution import Contribution
+from lockgate.registry.rules import Rules
+
+OFFLINE = "offline"
+"""ID of the provider that is there without any configuration."""
+
+_OFFLINE_DISTRIBUTION = "lockgate-offline"
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider ready to be asked: configuration, profile, adapter, endpoint, and its standing under the rules."""
+
+    config: ProviderConfig
+    profile: ProviderProfile
+    adapter: ProviderAdapter
+    endpoint: Endpoint
+    model: str
+    standing: ProviderStanding
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """All adapters and profiles that plugins brought, and the configured providers."""
+
+    adapters: Mapping[str, ProviderAdapter]
+    profiles: Mapping[str, ProviderProfile]
+    configs: Mapping[str, ProviderConfig]
+    problems: tuple[str, ...] = ()
+
+    def config(self, provider_id: str) -> ProviderConfig:
+        """Return a configured provider; a profile's ID stands for one with the profile's own values.
+
+        Raises:
+            UnknownNameError: Neither is there.
+        """
+        if provider_id in self.configs:
+            return self.configs[provider_id]
+        if provider_id in self.profiles:
+            title = self.profiles[provider_id].title
+            return ProviderConfig(provider_id, provider_id, name=title, set_by=BUILT_IN)
+        raise UnknownNameError("provider", provider_id, {*self.configs, *self.profiles})
+
+    def provider(self, config: ProviderConfig, rules: Rules) -> Provider:
+        """Make a provider ready.
+
+        Raises:
+            UnknownNameError: Its profile or the profile's adapter is not installed.
+            ConfigurationError: An address, a key or a model is missing.
+        """
+        if config.profile not in self.profiles:
+            raise UnknownNameError("provider profile", config.profile, self.profiles)
+        profile = self.profiles[config.profile]
+        if profile.adapter not in self.adapters:
+            raise UnknownNameError("provider adapter", profile.adapter, self.adapters)
+        model = config.model or profile.default_model
+        name = config.name or config.id
+        if not model:
+            raise ConfigurationError(
+                f"The provider {config.id!r} needs a model: name one with --model, or set it in settings.toml."
+            )
+        base_url = config.base_url or profile.base_url
+        if not base_url and profile.adapter != OFFLINE:
+            raise ConfigurationError(f"The provider {config.id!r} needs a base_url, such as http://127.0.0.1:8000/v1.")
+        key = _key(config, profile)
+        return Provider(
+            config, profile, self.adapters[profile.adapter], Endpoint(base_url, key, name=name), model,
+            standing_of(config, profile, rules),
+        )
+
+
+def _key(config: ProviderConfig, profile: ProviderProfile) -> str:
+    if profile.authentication == "none":
+        return config.api_key
+    variable = config.api_key_variable or profile.api_key_variable
+    key = config.api_key or (os.environ.get(variable, "").strip() if variable else "")
+    is_local = profile.provider_type == SELF_HOSTED_TYPE
+    if not key and not is_local:
+        place = f" or the environment variable {variable}" if variable else ""
+        raise ConfigurationError(
+            f"The provider {config.id!r} has no API key: `lockgate providers add {config.id} --profile {profile.id}` "
+            f"asks for it{place and ', ' + place.strip()[3:] + ' can hold it'}."
+        )
+    return key
+
+
+def standing_of(config: ProviderConfig, profile: ProviderProfile, rules: Rules) -> ProviderStanding:
+    """Work out how far a provider is trusted. SELF_HOSTED is for the instance to state, not for a profile."""
+    provider_type = profile.provider_type
+    if config.self_hosted:
+        provider_type = SELF_HOSTED_TYPE
+    elif provider_type == SELF_HOSTED_TYPE:
+        provider_type = "UNKNOWN"
+    confidence = config.confidence
+    if confidence is None:
+        confidence = provider_confidence(rules.scheme, provider_type, rules.custom_scheme)
+    stated = config.can_call_tools
+    ground = "assumed for a model nobody described" if stated is None else f"stated for the provider {config.id!r}"
+    return ProviderStanding(
+        config.id, provider_type, confidence, self_hosted=config.self_hosted,
+        trusted=config.id.lower() in rules.trusted_provider_ids,
+        can_call_tools=stated is not False, capability_ground=ground,
+    )
+
+
+def directory(
+    adapters: Iterable[Contribution], profiles: Iterable[Contribution], configs: Mapping[str, ProviderConfig]
+) -> Directory:
+    """Collect what plugins brought. Of two with one ID the first stays; the other is told."""
+    problems: list[str] = []
+    known_adapters = _first(adapters, "provider adapter", problems)
+    known_profiles: dict[str, Contribution] = _first(profiles, "provider profile", problems)
+    known = dict(configs)
+    offline = known_profiles.get(OFFLINE)
+    if offline is not None and OFFLINE not in known:
+        first_party = offline.owner.distribution == _OFFLINE_DISTRIBUTION or offline.owner.first_party
+        known[OFFLINE] = ProviderConfig(
+            OFFLINE, OFFLINE, name=offline.value.title, self_hosted=first_party, set_by=BUILT_IN
+        )
+    return Directory(
+        {key: item.value for key, item in known_adapters.items()},
+        {key: item.value for key, item in known_profiles.items()},
+        known,
+        tuple(problems),
+    )
+
+
+def _first(contributions: Iterable[Contribution], what: str, problems: list[str]) -> dict[str, Contribution]:
+    found: dict[str, Contribution] = {}
+    for item in sorted(contributions, key=lambda contribution: contribution.owner.order):
+        name = getattr(item.value, "id", None)
+        if not isinstance(name, str) or not name:
+            problems.append(f"A {what} of {item.owner} has no ID and was not taken.")
+        elif name in found:
+            problems.append(f"The {what} {name!r} of {item.owner} was not taken: {found[name].owner} has that name.")
+        else:
+            found[name] = item
+    return found
+
+
+def with_overrides(config: ProviderConfig, *, model: str = "", confidence: ConfidenceLevel | None = None) -> ProviderConfig:
+    """Return the configuration with a model or a level chosen for one run."""
+    if model:
+        config = replace(config, model=model)
+    return config if confidence is None else replace(config, confidence=confidence)

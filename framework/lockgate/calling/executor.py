@@ -1,0 +1,342 @@
+"""The executor: the one entrance to every tool. Limits, checks, masking, labels and traces sit here and nowhere else.
+
+It works through one call at a time, against the chat as the previous call left it, and raises nothing but
+cancellation: a call that is unknown, malformed, refused, blocked, late or broken ends in exactly one result.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lockgate.calling.events import (
+    ContentFiltered,
+    Event,
+    LimitReached,
+    RequirementsRaised,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+)
+from lockgate.calling.limits import Hit, Limits, limit_hit
+from lockgate.calling.masking import Masker, masked_arguments
+from lockgate.calling.outcome import Outcome
+from lockgate.calling.running import Failed, Late, run_tool
+from lockgate.chat.addresses import ChatAddresses
+from lockgate.chat.returned_addresses import returned_addresses, strings_of
+from lockgate.chat.values import ChatThread, Source, ToolTrace, TraceStatus, merge_sources
+from lockgate.errors import ArgumentRefused, StorageError, ToolBlocked, ToolFailed
+from lockgate.guard import Guard, GuardScope, GuardSource, GuardText, SourceKind
+from lockgate.policy import ChatRequirements, ProviderStanding
+from lockgate.providers.contract import CallResult, RequestedCall
+from lockgate.registry.preparation import Offer, Offered
+from lockgate.registry.registry import Registry
+from lockgate.tools.arguments import read_object
+from lockgate.tools.context import CallState, ToolContext, ToolServices
+from lockgate.tools.definition import Components
+from lockgate.tools.result import ToolResult
+from lockgate.tools.wording import Refusals
+
+logger = logging.getLogger("lockgate.calling")
+
+FAILED = "Tool execution failed: "
+"""What the text of every failed call begins with."""
+
+LONGEST_FAILURE = 2_000
+_SAME_CALL = "The same call was made twice before with the same result. Use that result, or change the arguments."
+
+RaiseRequirements = Callable[[ChatRequirements], Awaitable[ChatRequirements]]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a run's executor works with. Shared objects; nothing here changes during a run.
+
+    Attributes:
+        registry: Returns the registry in force now, so that a change of rules counts at the next call.
+        offer: The tools of this request.
+        standing: Returns the provider's standing as it is now.
+        component: Where the question comes from.
+        services: What tools may use.
+        guard: The prompt-injection filter.
+        limits: The limits of the run.
+        store: Raises stored requirements durably and returns what the chat demands now.
+        emit: Takes events.
+    """
+
+    registry: Callable[[], Registry]
+    offer: Offer
+    standing: Callable[[], ProviderStanding]
+    component: Components
+    services: ToolServices
+    guard: Guard
+    limits: Limits
+    store: RaiseRequirements
+    emit: Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call on its way: what was asked, and what is known of the tool."""
+
+    order: int
+    requested: RequestedCall
+    offered: Offered | None
+    arguments: Mapping[str, Any]
+    shown: Mapping[str, str]
+    masker: Masker
+    name: str
+
+
+class Executor:
+    """Executes the calls of one run.
+
+    Args:
+        chat: The chat as it is sent.
+        surroundings: What the executor works with.
+    """
+
+    def __init__(self, chat: ChatThread, surroundings: Surroundings) -> None:
+        self.chat = chat
+        self.sources: tuple[Source, ...] = ()
+        self.traces: tuple[ToolTrace, ...] = ()
+        self._with = surroundings
+        self._calls = 0
+        self._characters = 0
+        self._order = 0
+        self._told: str = ""
+        self._recent: list[tuple[str, str, str]] = []
+
+    @property
+    def calls(self) -> int:
+        """Calls counted so far."""
+        return self._calls
+
+    def limit(self) -> Hit | None:
+        """Say which limit is reached, or None."""
+        hit = limit_hit(self._with.limits, self._calls, self._characters)
+        if hit is not None and hit.name != self._told:
+            self._told = hit.name
+            self._with.emit(LimitReached(hit.name, hit.value))
+        return hit
+
+    async def execute(self, requested: RequestedCall) -> CallResult:
+        """Execute one call.
+
+        Returns:
+            The one result of the call. It is an error for the model unless the call worked or met a limit.
+        """
+        if not requested.problem and (hit := self.limit()) is not None:
+            return CallResult(requested.id, hit.instruction)
+        self._calls += 1
+        self._order += 1
+        call = self._received(requested)
+        self._with.emit(
+            ToolStarted(call.order, call.offered.id if call.offered else requested.name, call.name, requested.id,
+                        tuple(call.shown.items()))
+        )
+        outcome = await self._outcome(call)
+        if outcome.trace is not None:
+            self.traces = (*self.traces, outcome.trace)
+            self._with.emit(ToolFinished(outcome.trace))
+        self._characters += len(outcome.content)
+        return outcome.result()
+
+    def _received(self, requested: RequestedCall) -> _Call:
+        offered = None if requested.problem else self._with.offer.find(requested.name)
+        try:
+            arguments = {} if requested.problem else read_object(requested.arguments)
+        except ArgumentRefused:
+            arguments = {}
+        sensitive = offered.registered.definition.sensitive_arguments if offered else ()
+        shown = masked_arguments(arguments, sensitive)
+        masker = Masker(arguments, sensitive, offered.settings if offered else None)
+        name = self._with.registry().texts(offered.id).name if offered else requested.name
+        return _Call(self._order, requested, offered, arguments, shown, masker, name)
+
+    def _ended(
+        self, call: _Call, status: TraceStatus, content: str, message: str = "", *, executed: bool = False,
+        json_result: bool = False,
+    ) -> Outcome:
+        tool_id = call.offered.id if call.offered else "" if call.requested.problem else call.requested.name
+        worked = status is TraceStatus.SUCCESS
+        shown = call.masker.for_trace(content) if worked else ""
+        trace = ToolTrace(
+            call.order, tool_id, call.name, call.requested.id, status, executed, call.masker.for_trace(message),
+            call.shown, "" if json_result else shown, shown if json_result else "",
+        )
+        return Outcome(call.requested.id, content, trace)
+
+    async def _outcome(self, call: _Call) -> Outcome:
+        requested, offered = call.requested, call.offered
+        if requested.problem:
+            return self._ended(call, TraceStatus.ERROR, FAILED + requested.problem, requested.problem)
+        if offered is None:
+            content = f"The tool {requested.name!r} is not available."
+            if names := ", ".join(tool.id for tool in self._with.offer.tools):
+                content += f" Available tools are: {names}."
+            return self._ended(call, TraceStatus.BLOCKED, content, "The tool is not available in this context.")
+        if self._is_third_time(call):
+            return self._ended(call, TraceStatus.ERROR, FAILED + _SAME_CALL, _SAME_CALL)
+        registry = self._with.registry()
+        block = await registry.check(offered.id, self._with.standing(), self._with.component, self.chat.requirements)
+        if block is not None:
+            why = f"The tool {offered.id!r} cannot be used now. {block.why}"
+            return self._ended(call, TraceStatus.BLOCKED, why, f"{why} (set by {block.set_by})")
+        try:
+            self._hold_against_choices(call, offered)
+            arguments = offered.registered.tool.parse(requested.arguments)
+        except ArgumentRefused as refused:
+            return self._refused(call, refused, executed=False)
+        except Exception as error:  # noqa: BLE001 - reading arguments is a plugin's code, too
+            return self._failed(call, error, None, executed=False)
+        return await self._run(call, offered, arguments)
+
+    def _hold_against_choices(self, call: _Call, offered: Offered) -> None:
+        """Refuse a value outside the choices of this request: what is shown is enforced."""
+        if not offered.choices:
+            return
+        refusals = Refusals(
+            offered.function.parameters, call.arguments, offered.registered.definition.sensitive_arguments
+        )
+        for name, valid in offered.choices.items():
+            value = call.arguments.get(name)
+            if isinstance(value, str) and value.strip() not in valid:
+                refusals.wrong((name,))
+            elif isinstance(value, list):
+                for index, item in enumerate(value):
+                    if isinstance(item, str) and item.strip() not in valid:
+                        refusals.wrong((name, index))
+        refusals.raise_first()
+
+    def _is_third_time(self, call: _Call) -> bool:
+        if call.offered is None or call.offered.registered.definition.repeatable:
+            return False
+        key = (call.requested.name, call.requested.arguments)
+        last = self._recent[-2:]
+        return len(last) == 2 and all(entry[:2] == key for entry in last) and last[0][2] == last[1][2]  # noqa: PLR2004
+
+    def _settings_now(self, offered: Offered) -> Any:
+        """Return the settings in force now: they may have changed since the request was prepared."""
+        return self._with.registry().effective(offered.id).settings or offered.settings
+
+    async def _run(self, call: _Call, offered: Offered, arguments: Any) -> Outcome:
+        scope, state = self._with.guard.scope(), CallState()
+        settings = self._settings_now(offered)
+        call = replace(
+            call, masker=Masker(call.arguments, offered.registered.definition.sensitive_arguments, settings)
+        )
+        context = ToolContext(
+            self.chat, self._with.standing(), self._with.component, settings, self._with.services,
+            call_id=call.requested.id, addresses=ChatAddresses(self.chat),
+            remaining_characters=max(0, self._with.limits.max_tool_result_characters - self._characters),
+            state=state, _guard=scope, arguments=call.arguments,
+            _emit=lambda text: self._with.emit(
+                ToolProgress(call.requested.id, call.name, call.masker.for_trace(text))
+            ),
+        )
+        logger.info("call %s of %s begins", call.requested.id, offered.id)
+        try:
+            returned = await run_tool(offered.registered.tool, arguments, context)
+            outcome = await self._returned(call, offered, returned, scope)
+        finally:
+            state.closed = True
+        if report := scope.take_report():
+            self._with.emit(ContentFiltered(call.requested.id, report))
+        status = outcome.trace.status.value if outcome.trace else ""
+        logger.info("call %s of %s ended: %s", call.requested.id, offered.id, status)
+        return outcome
+
+    async def _returned(
+        self, call: _Call, offered: Offered, returned: ToolResult | Failed | Late, scope: GuardScope
+    ) -> Outcome:
+        if isinstance(returned, Late):
+            text = f"it took longer than {returned.seconds:g} seconds and was stopped."
+            self._remember(call, None)
+            return self._ended(call, TraceStatus.ERROR, FAILED + text, text, executed=True)
+        if isinstance(returned, Failed):
+            self._remember(call, None)
+            return self._failed(call, returned.error, scope, executed=True)
+        try:
+            content = call.masker.for_model(returned.model_content())
+        except (TypeError, ValueError, RecursionError) as error:
+            return self._failed(call, ToolFailed(f"it returned what is no JSON ({error})"), None, executed=True)
+        return await self._handed_on(call, offered, returned, content, scope)
+
+    async def _handed_on(
+        self, call: _Call, offered: Offered, result: ToolResult, content: str, scope: GuardScope
+    ) -> Outcome:
+        """Raise, store and admit; only then the text leaves."""
+        joined = self.chat.requirements.join(result.requires)
+        denial = joined.admits(self._with.standing())
+        if denial is not None:
+            text = f"The result of {offered.id!r} cannot be given to this provider. {denial.why}"
+            return self._ended(call, TraceStatus.BLOCKED, text, text, executed=True)
+        if joined is not self.chat.requirements:
+            try:
+                stored = await self._with.store(joined)
+            except StorageError as error:
+                text = "its result was withheld, because what the chat now requires could not be stored."
+                logger.error("requirements could not be stored: %s", error)
+                return self._ended(call, TraceStatus.ERROR, FAILED + text, f"{text} {error}", executed=True)
+            self.chat = self.chat.require(stored)
+            self._with.emit(RequirementsRaised(self.chat.requirements))
+            if (denial := self.chat.requirements.admits(self._with.standing())) is not None:
+                text = f"The result of {offered.id!r} cannot be given to this provider. {denial.why}"
+                return self._ended(call, TraceStatus.BLOCKED, text, text, executed=True)
+        self._take(call, offered, result, content, scope)
+        return self._ended(call, TraceStatus.SUCCESS, content, executed=True, json_result=result.is_json)
+
+    def _take(self, call: _Call, offered: Offered, result: ToolResult, content: str, scope: GuardScope) -> None:
+        sources = result.sources
+        if sources and offered.registered.definition.returns_untrusted_content:
+            texts = [GuardText(source.title, self._source_of(call)) for source in sources]
+            sources = tuple(
+                replace(source, title=title)
+                for source, title in zip(sources, scope.clean_now(texts), strict=True)
+            )
+        self.sources = merge_sources(self.sources, sources)
+        self.chat = self.chat.with_tool_addresses(returned_addresses(strings_of(result.content), call.arguments))
+        self._remember(call, content)
+
+    def _remember(self, call: _Call, content: str | None) -> None:
+        if content is None:
+            self._recent.clear()
+        else:
+            self._recent.append((call.requested.name, call.requested.arguments, content))
+            del self._recent[:-2]
+
+    def _source_of(self, call: _Call) -> GuardSource:
+        return GuardSource(SourceKind.TOOL_OUTPUT, call.name)
+
+    def _refused(self, call: _Call, refused: ArgumentRefused, *, executed: bool) -> Outcome:
+        self._recent.clear()
+        content = call.masker.for_model(FAILED + str(refused))
+        return self._ended(call, TraceStatus.ERROR, content, refused.trace_message, executed=executed)
+
+    def _failed(
+        self, call: _Call, error: BaseException, scope: GuardScope | None, *, executed: bool
+    ) -> Outcome:
+        if isinstance(error, ArgumentRefused):
+            return self._refused(call, error, executed=executed)
+        text = call.masker.for_model(_message(error))
+        untrusted = call.offered is not None and call.offered.registered.definition.returns_untrusted_content
+        if untrusted and scope is not None:
+            text = scope.clean_now([GuardText(text, self._source_of(call))])[0]
+        if isinstance(error, ToolBlocked):
+            return self._ended(call, TraceStatus.BLOCKED, text, text, executed=executed)
+        if not isinstance(error, ToolFailed):
+            logger.warning(
+                "call %s of %s failed: %s: %s", call.requested.id, call.name, type(error).__name__,
+                call.masker.for_trace(text),
+            )
+        return self._ended(call, TraceStatus.ERROR, FAILED + text, text, executed=executed)
+
+
+def _message(error: BaseException) -> str:
+    try:
+        text = str(error).strip()
+    except Exception:  # noqa: BLE001 - a stranger's exception may raise while it is shown
+        text = ""
+    text = text or type(error).__name__
+    return text if len(text) <= LONGEST_FAILURE else text[:LONGEST_FAILURE] + "..."

@@ -1,0 +1,72 @@
+"""The chat store's contract. Saving messages never writes requirements: they rise by a join of their own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lockgate.chat.values import ChatThread
+from lockgate.policy import ChatRequirements
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSummary:
+    """A row of the list of chats."""
+
+    id: str
+    title: str
+    updated: str
+    messages: int
+
+
+class ChatStore(Protocol):
+    """Where chats are kept between runs."""
+
+    async def load(self, chat_id: str) -> ChatThread | None:
+        """Return a chat, or None for an unknown ID."""
+
+    async def save(self, chat: ChatThread) -> None:
+        """Write everything but requirements, which are joined in (never lowered) when the chat is new."""
+
+    async def raise_requirements(self, chat_id: str, requirements: ChatRequirements) -> ChatRequirements:
+        """Join requirements into the stored ones, atomically and durably. Return what the chat demands now.
+
+        Works for a chat that was never saved: its requirements are kept under the ID.
+        """
+
+    async def list_chats(self, limit: int = 50) -> Sequence[ChatSummary]:
+        """Return the latest chats, newest first."""
+
+    async def close(self) -> None:
+        """Release what the store holds."""
+
+
+class MemoryChatStore:
+    """A store for one process and for tests."""
+
+    def __init__(self) -> None:
+        self._chats: dict[str, ChatThread] = {}
+        self._requirements: dict[str, ChatRequirements] = {}
+
+    async def load(self, chat_id: str) -> ChatThread | None:
+        """Return a chat, or None for an unknown ID."""
+        chat = self._chats.get(chat_id)
+        return None if chat is None else chat.require(self._requirements.get(chat_id, ChatRequirements()))
+
+    async def save(self, chat: ChatThread) -> None:
+        """Keep a chat."""
+        await self.raise_requirements(chat.id, chat.requirements)
+        self._chats[chat.id] = chat
+
+    async def raise_requirements(self, chat_id: str, requirements: ChatRequirements) -> ChatRequirements:
+        """Join requirements into the stored ones."""
+        joined = self._requirements.get(chat_id, ChatRequirements()).join(requirements)
+        self._requirements[chat_id] = joined
+        return joined
+
+    async def list_chats(self, limit: int = 50) -> Sequence[ChatSummary]:
+        """Return the latest chats, newest first."""
+        rows = [ChatSummary(c.id, c.title, c.created.isoformat(), len(c.messages)) for c in self._chats.values()]
+        return rows[::-1][:limit]
+
+    async def close(self) -> None:
+        """Nothing to release."""

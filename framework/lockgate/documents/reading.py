@@ -1,0 +1,100 @@
+"""One file to a document: what may be opened, how much of it, and what it says."""
+
+import os
+import stat
+import zlib
+from pathlib import Path
+from typing import Final
+
+from lockgate.documents.decoding import NotTextError, decode
+from lockgate.documents.kinds import Document, kind_of
+from lockgate.errors import DocumentError
+
+MAX_DOCUMENT_BYTES: Final = 20 * 1024 * 1024
+"""The largest file that is read, and the most a compressed file may unpack to, in bytes."""
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    # Should a pipe take the file's place between looking and opening, opening must not wait for its writer.
+    | getattr(os, "O_NONBLOCK", 0)
+)
+
+
+def read_document(path: Path, *, root: Path | None = None) -> Document:
+    """Read a text file: plain text, Markdown, reStructuredText, source code and the like, gzipped or not.
+
+    Args:
+        path: The file.
+        root: The folder it has to lie in, symbolic links followed; None lets it lie anywhere.
+
+    Raises:
+        NotTextError: It is over :data:`MAX_DOCUMENT_BYTES`, or no text.
+        DocumentError: It is missing, no ordinary file, outside `root`, or may not be read.
+    """
+    data = _read_bytes(path, root)
+    if data.startswith(_GZIP_MAGIC):
+        data = _unpack(data, path.name)
+    return Document(path.name, decode(data, path.name), kind_of(path.name))
+
+
+def _read_bytes(path: Path, root: Path | None) -> bytes:
+    name = path.name
+    try:
+        real = path.resolve(strict=True)
+        if root is not None and not real.is_relative_to(root.resolve(strict=True)):
+            raise DocumentError(f"{name!r} leads out of its folder; it is not read.")
+        _check(real.lstat(), name)
+        with open(os.open(real, _FLAGS), "rb") as file:  # noqa: PTH123 -- the flags are what makes opening safe
+            _check(os.fstat(file.fileno()), name)
+            data = file.read(MAX_DOCUMENT_BYTES + 1)
+    except FileNotFoundError:
+        raise DocumentError(f"{name!r} does not exist.") from None
+    except PermissionError:
+        raise DocumentError(f"{name!r} may not be read by this user.") from None
+    except (OSError, RuntimeError, ValueError) as error:
+        # RuntimeError: a loop of links; ValueError: a NUL in the path.
+        reason = getattr(error, "strerror", None) or "its path cannot be followed"
+        raise DocumentError(f"{name!r} cannot be read: {reason}.") from None
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise _too_large(name)
+    return data
+
+
+def _check(status: os.stat_result, name: str) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise DocumentError(f"{name!r} is a folder; a file is needed.")
+    if not stat.S_ISREG(status.st_mode):
+        raise DocumentError(f"{name!r} is no ordinary file (a pipe, a socket or a device); it is not opened.")
+    if status.st_size > MAX_DOCUMENT_BYTES:
+        raise _too_large(name)
+
+
+def _too_large(name: str, *, unpacked: bool = False) -> NotTextError:
+    verb = "unpacks to more than" if unpacked else "is larger than"
+    return NotTextError(f"{name!r} {verb} {MAX_DOCUMENT_BYTES // (1024 * 1024)} MiB, the most that is read of a file.")
+
+
+def _unpack(data: bytes, name: str) -> bytes:
+    """Unpack gzip (RFC 1952), several members included, never beyond the limit."""
+    parts: list[bytes] = []
+    size = 0
+    rest = data
+    while rest.startswith(_GZIP_MAGIC):
+        unpacker = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+        try:
+            # A limit of 0 would mean none, hence the byte more.
+            part = unpacker.decompress(rest, MAX_DOCUMENT_BYTES + 1 - size)
+        except zlib.error:
+            raise NotTextError(f"{name!r} is a damaged gzip file.") from None
+        size += len(part)
+        if size > MAX_DOCUMENT_BYTES:
+            raise _too_large(name, unpacked=True)
+        if not unpacker.eof:
+            raise NotTextError(f"{name!r} is a gzip file that breaks off before its end.")
+        parts.append(part)
+        rest = unpacker.unused_data
+    return b"".join(parts)

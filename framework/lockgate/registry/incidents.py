@@ -1,0 +1,101 @@
+"""What went wrong in plugins, kept for ``plugins doctor`` and ``explain``."""
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from lockgate.registry.contribution import Owner
+
+MAX_INCIDENTS = 500
+"""How many different incidents are kept; the one that was last seen longest ago goes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """One thing that went wrong, however often.
+
+    Attributes:
+        owner: Whose code it was.
+        what: What was called.
+        error: Type and message of the exception, on one line. Not masked: mask it before it is shown or sent.
+        when: When it last happened, in UTC.
+        traceback: The traceback of the last time; empty where there was no exception.
+        times: How often it happened.
+    """
+
+    owner: Owner
+    what: str
+    error: str
+    when: datetime
+    traceback: str = ""
+    times: int = 1
+
+
+class IncidentLog:
+    """The incidents of one ``Lockgate``, and which calls are still out. Safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._incidents: dict[tuple[Owner, str, str], Incident] = {}
+        self._left: Counter[tuple[Owner, str]] = Counter()
+
+    def add(self, owner: Owner, what: str, error: str, traceback: str = "") -> Incident:
+        """Write down an incident; the same one again is counted, not repeated."""
+        key, now = (owner, what, error), datetime.now(UTC)
+        with self._lock:
+            known = self._incidents.pop(key, None)
+            if known is None:
+                incident = Incident(owner, what, error, now, traceback)
+            else:
+                incident = replace(known, when=now, traceback=traceback, times=known.times + 1)
+            self._incidents[key] = incident
+            if len(self._incidents) > MAX_INCIDENTS:
+                del self._incidents[next(iter(self._incidents))]
+        return incident
+
+    @property
+    def incidents(self) -> tuple[Incident, ...]:
+        """All incidents, the latest last."""
+        with self._lock:
+            return tuple(self._incidents.values())
+
+    def of(self, owner: Owner, what: str = "") -> tuple[Incident, ...]:
+        """Return the incidents of one owner, of one call of it where `what` is given."""
+        return tuple(item for item in self.incidents if item.owner == owner and what in ("", item.what))
+
+    def begin(self, owner: Owner, what: str) -> "CallUnderWay":
+        """Open the note of one call, by which it can be told whether it came back."""
+        return CallUnderWay(self._lock, self._left, (owner, what))
+
+    def is_left(self, owner: Owner, what: str) -> bool:
+        """Tell whether a call that was left behind is still out."""
+        with self._lock:
+            return self._left[owner, what] > 0
+
+
+class CallUnderWay:
+    """One call: left behind when its caller waits no longer, ended when it is over."""
+
+    __slots__ = ("_counts", "_ended", "_key", "_left", "_lock")
+
+    def __init__(self, lock: threading.Lock, counts: "Counter[tuple[Owner, str]]", key: tuple[Owner, str]) -> None:
+        self._lock, self._counts, self._key = lock, counts, key
+        self._left = self._ended = False
+
+    def leave(self) -> None:
+        """Note that nobody waits for the call any more."""
+        with self._lock:
+            if not self._ended and not self._left:
+                self._left = True
+                self._counts[self._key] += 1
+
+    def end(self) -> None:
+        """Note that the call is over, late or not."""
+        with self._lock:
+            self._ended = True
+            if self._left:
+                self._left = False
+                self._counts[self._key] -= 1
+                if not self._counts[self._key]:
+                    del self._counts[self._key]

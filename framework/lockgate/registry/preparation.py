@@ -1,0 +1,185 @@
+"""Preparing a request: which tools are offered, in which words, and why the others are not.
+
+Candidates are the selected tools and those that offer themselves from the context of the chat. Each passes the same
+checks; then it is asked what it offers in this request. A tool that fails while it is asked costs itself alone.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lockgate.chat.prompt import tool_policy
+from lockgate.chat.values import ChatThread
+from lockgate.policy import ProviderStanding
+from lockgate.providers.contract import OfferedFunction
+from lockgate.registry.calls import guarded_acall
+from lockgate.registry.checks import Block, Situation, ToolOfferBlockReason, first_block
+from lockgate.registry.registration import Registered
+from lockgate.registry.registry import PLUGIN_DEADLINE, Registry
+from lockgate.settings.model import ToolSettings
+from lockgate.tools.base import Tool
+from lockgate.tools.context import RequestContext, ToolServices
+from lockgate.tools.definition import Components, ToolActivation, ToolFunction
+from lockgate.tools.result import to_compact_json
+from lockgate.tools.schema import narrowed
+
+_NOTHING_TO_OFFER = Block(
+    ToolOfferBlockReason.NOT_AVAILABLE_HERE, "It passed every check, but has nothing to offer in this chat."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A tool as it is offered in one request."""
+
+    registered: Registered
+    function: OfferedFunction
+    choices: Mapping[str, tuple[str, ...]]
+    instructions: str
+    settings: ToolSettings
+
+    @property
+    def id(self) -> str:
+        """The tool's ID."""
+        return self.registered.id
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The tools of a request.
+
+    Attributes:
+        tools: What is offered, in stable order.
+        left_out: ID → why a candidate is not offered.
+    """
+
+    tools: tuple[Offered, ...] = ()
+    left_out: Mapping[str, Block] = field(default_factory=dict)
+
+    @property
+    def functions(self) -> tuple[OfferedFunction, ...]:
+        """The functions as an adapter takes them."""
+        return tuple(offered.function for offered in self.tools)
+
+    @property
+    def instructions(self) -> str:
+        """The tool policy for the system prompt; empty when no tool has instructions."""
+        return tool_policy((offered.id, offered.instructions) for offered in self.tools)
+
+    def find(self, name: str) -> Offered | None:
+        """Return the offered tool of that exact function name."""
+        return next((offered for offered in self.tools if offered.function.name == name), None)
+
+
+class Preparation:
+    """Prepares requests against one registry. Shared; keeps nothing of a chat."""
+
+    def __init__(self, registry: Registry, services: ToolServices) -> None:
+        self._registry, self._services = registry, services
+        self._registered: dict[str, OfferedFunction] = {}
+
+    async def prepare(
+        self, chat: ChatThread, standing: ProviderStanding, component: Components, selected: Iterable[str]
+    ) -> Offer:
+        """Work out the offer of a request.
+
+        Args:
+            chat: The chat, the user's new message last.
+            standing: The provider that will be asked.
+            component: Where the question comes from.
+            selected: The selection of the chat, in IDs of collections or tools.
+        """
+        registry = self._registry
+        wanted = registry.expand_selection(selected)
+        offered: list[Offered] = []
+        left_out: dict[str, Block] = {}
+        for registered in registry.tools:
+            is_context = registered.definition.activation is ToolActivation.CONTEXT
+            if not is_context and registered.id not in wanted:
+                continue
+            situation = await registry.situation(registered.id, standing, component, chat.requirements)
+            result = first_block(situation) or await self._resolved(situation, chat)
+            if isinstance(result, Block):
+                left_out[registered.id] = result
+            else:
+                offered.append(result)
+        for unknown in sorted(item for item in wanted if registry.get(item) is None):
+            situation = await registry.situation(unknown, standing, component, chat.requirements)
+            if (block := first_block(situation)) is not None:
+                left_out[unknown] = block
+        offered.sort(key=lambda item: (registry.texts(item.id).name.casefold(), item.id))
+        return Offer(tuple(offered), left_out)
+
+    async def _resolved(self, situation: Situation, chat: ChatThread) -> Offered | Block:
+        registered = situation.registered
+        assert registered is not None  # noqa: S101 - the checks passed, so the tool is registered
+        settings = self._registry.effective(registered.id).settings
+        assert settings is not None  # noqa: S101 - likewise, it is configured
+        context = RequestContext(chat, situation.standing, situation.component, settings, self._services)
+        tool = registered.tool
+        function: OfferedFunction | None
+        choices: Mapping[str, tuple[str, ...]] = {}
+        if type(tool).resolve_function is Tool.resolve_function:
+            function = self._as_registered(registered)
+        else:
+            answer: Any = await self._ask(registered, "resolve_function", tool.resolve_function, context)
+            if answer is None:
+                return _NOTHING_TO_OFFER
+            try:
+                function, choices = self._tailored(registered, answer)
+            except _Failed as failed:
+                return self._failed(registered, "resolve_function", str(failed))
+        if type(tool).resolve_instructions is Tool.resolve_instructions:
+            instructions = registered.definition.instructions
+        else:
+            instructions = await self._ask(registered, "resolve_instructions", tool.resolve_instructions, context)
+            if not isinstance(instructions, str):
+                return self._failed(registered, "resolve_instructions", "it gave no text")
+        return Offered(registered, function, choices, instructions, settings)
+
+    async def _ask(self, registered: Registered, what: str, function: Any, context: RequestContext) -> Any:
+        return await guarded_acall(
+            registered.owner, f"{what} of {registered.id}", function, context,
+            deadline=PLUGIN_DEADLINE, fallback=_Failed("it raised or was late"), incidents=self._registry.incidents,
+        )
+
+    def _failed(self, registered: Registered, what: str, why: str) -> Block:
+        text = f"Its {what} failed ({why}); see {registered.owner} in plugins doctor."
+        return Block(ToolOfferBlockReason.NOT_AVAILABLE_HERE, text)
+
+    def _as_registered(self, registered: Registered) -> OfferedFunction:
+        """Return the function as registered; the same object every time, so that its encoding can be kept."""
+        known = self._registered.get(registered.id)
+        if known is None:
+            definition = registered.definition
+            known = OfferedFunction(definition.id, definition.description, definition.parameters, definition.strict)
+            self._registered[registered.id] = known
+        return known
+
+    def _tailored(
+        self, registered: Registered, answer: Any
+    ) -> tuple[OfferedFunction, Mapping[str, tuple[str, ...]]]:
+        """Take description, parameters and choices of a resolution; name and strictness stay as registered."""
+        if isinstance(answer, _Failed):
+            raise answer
+        if not isinstance(answer, ToolFunction) or not isinstance(answer.description, str):
+            raise _Failed(f"it gave a {type(answer).__name__} and no ToolFunction")
+        definition = registered.definition
+        parameters = answer.parameters
+        if not isinstance(parameters, Mapping) or parameters.get("type", "object") != "object":
+            self._registry.incidents.add(
+                registered.owner, f"resolve_function of {registered.id}",
+                "its parameters are no schema of an object; the registered ones are used",
+            )
+            parameters = definition.parameters
+        try:
+            choices = {str(name): tuple(str(value) for value in values) for name, values in answer.choices.items()}
+            shown = narrowed(parameters, choices) if choices else parameters
+            to_compact_json(shown)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise _Failed(f"its parameters and choices do not fit: {type(error).__name__} {error}") from None
+        return OfferedFunction(definition.id, answer.description, shown, definition.strict), choices
+
+
+class _Failed(Exception):  # noqa: N818 - a value that says a resolution failed, rarely raised
+    """A resolution that failed."""

@@ -1,0 +1,157 @@
+"""Chats between runs. Requirements have a table of their own and only ever rise there."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from lockgate.chat.store import ChatSummary
+from lockgate.chat.values import ChatThread
+from lockgate.policy import NOTHING, ChatRequirements, requirements_from_stored
+from lockgate.storage import encoding
+from lockgate.storage.database import Database, damaged
+
+_AXES = ("confidence", "data_security", "outbound")
+
+
+class SqliteChatStore:
+    """The chat store in one SQLite file: for several event loops of a process, and for several processes.
+
+    Every method raises :class:`~lockgate.errors.StorageError`, in words for a person, when the file cannot be used; a
+    damaged file is never deleted or replaced.
+
+    Args:
+        path: The file; made by the first write, readable for the user alone.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._database = Database(path)
+
+    async def load(self, chat_id: str) -> ChatThread | None:
+        """Return a chat, or None for an unknown ID. Results of tools and the addresses they gave are not kept."""
+        return await self._database.read(lambda connection: self._load(connection, chat_id), None)
+
+    async def save(self, chat: ChatThread) -> None:
+        """Write a chat. Its requirements are joined into the stored ones, never lowering them."""
+        bodies = [encoding.message_to_json(message) for message in chat.messages]
+        await self._database.write(lambda connection: _save(connection, chat, bodies))
+
+    async def raise_requirements(self, chat_id: str, requirements: ChatRequirements) -> ChatRequirements:
+        """Join requirements into the stored ones, atomically and durably. Return what the chat demands now."""
+        stored = await self._database.read(lambda connection: _requirements(connection, chat_id), None)
+        if (stored or NOTHING).join(requirements) is (stored or NOTHING):
+            return stored or NOTHING  # nothing to write: what is stored never falls
+        return await self._database.write(lambda connection: _raise(connection, chat_id, requirements))
+
+    async def list_chats(self, limit: int = 50) -> Sequence[ChatSummary]:
+        """Return the latest chats, newest first."""
+        rows = await self._database.read(
+            lambda connection: connection.execute(
+                "SELECT id, title, updated, (SELECT count(*) FROM messages WHERE chat_id = id) FROM chats "
+                "ORDER BY updated DESC, id LIMIT ?",
+                (max(0, limit),),
+            ).fetchall(),
+            [],
+        )
+        return [ChatSummary(*row) for row in rows]
+
+    async def close(self) -> None:
+        """Finish what is under way and close the file."""
+        await self._database.close()
+
+    def _load(self, connection: sqlite3.Connection, chat_id: str) -> ChatThread | None:
+        row = connection.execute(
+            "SELECT title, system_prompt, created, selected_tools, data_sources, prompt_addresses FROM chats "
+            "WHERE id = ?",
+            (chat_id,),
+        ).fetchone()
+        if row is None:
+            return None
+        bodies = connection.execute("SELECT body FROM messages WHERE chat_id = ? ORDER BY position", (chat_id,))
+        requirements = _requirements(connection, chat_id)
+        try:
+            return ChatThread(
+                id=chat_id,
+                title=row[0],
+                system_prompt=row[1],
+                created=date.fromisoformat(row[2]),
+                selected_tools=None if row[3] is None else tuple(json.loads(row[3])),
+                data_sources=encoding.data_sources_from_json(row[4]),
+                prompt_addresses=frozenset(json.loads(row[5])),
+                messages=tuple(encoding.message_from_json(body) for (body,) in bodies),
+                requirements=requirements or NOTHING,
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise damaged(self._path, f"chat {chat_id!r}: {type(error).__name__}") from error
+
+
+def _save(connection: sqlite3.Connection, chat: ChatThread, bodies: Sequence[str]) -> None:
+    _raise(connection, chat.id, chat.requirements)
+    selected = None if chat.selected_tools is None else encoding.to_json(chat.selected_tools)
+    connection.execute(
+        "INSERT INTO chats (id, title, system_prompt, created, updated, selected_tools, data_sources, prompt_addresses) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET title = excluded.title, "
+        "system_prompt = excluded.system_prompt, created = excluded.created, updated = excluded.updated, "
+        "selected_tools = excluded.selected_tools, data_sources = excluded.data_sources, "
+        "prompt_addresses = excluded.prompt_addresses",
+        (
+            chat.id,
+            _storable(chat.title),
+            _storable(chat.system_prompt),
+            chat.created.isoformat(),
+            datetime.now(UTC).isoformat(timespec="microseconds"),
+            selected,
+            encoding.data_sources_to_json(chat.data_sources),
+            encoding.to_json(sorted(chat.prompt_addresses)),
+        ),
+    )
+    connection.executemany(
+        "INSERT INTO messages (chat_id, position, body) VALUES (?, ?, ?) ON CONFLICT (chat_id, position) "
+        "DO UPDATE SET body = excluded.body WHERE body <> excluded.body",
+        [(chat.id, position, body) for position, body in enumerate(bodies)],
+    )
+    connection.execute("DELETE FROM messages WHERE chat_id = ? AND position >= ?", (chat.id, len(bodies)))
+
+
+def _storable(text: str) -> str:
+    """Replace lone surrogates, which have no place in a database."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _requirements(connection: sqlite3.Connection, chat_id: str) -> ChatRequirements | None:
+    row = connection.execute(
+        "SELECT confidence, data_security, outbound, confidence_by, data_security_by, outbound_by FROM requirements "
+        "WHERE chat_id = ?",
+        (chat_id,),
+    ).fetchone()
+    if row is None:
+        # A saved chat always has a row. A lost one is read as the strictest, like a name nobody knows.
+        known = connection.execute("SELECT 1 FROM chats WHERE id = ?", (chat_id,)).fetchone()
+        return None if known is None else requirements_from_stored("?", "?", "?")
+    confidence_by, data_security_by, outbound_by = map(encoding.set_by_from_json, row[3:])
+    return requirements_from_stored(*map(str, row[:3]), by=(confidence_by, data_security_by, outbound_by))
+
+
+def _raise(connection: sqlite3.Connection, chat_id: str, requirements: ChatRequirements) -> ChatRequirements:
+    stored = _requirements(connection, chat_id)
+    if stored is None:
+        connection.execute(
+            "INSERT INTO requirements VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                chat_id,
+                *(getattr(requirements, axis).name for axis in _AXES),
+                *(encoding.set_by_to_json(getattr(requirements, f"{axis}_by")) for axis in _AXES),
+            ),
+        )
+        return requirements
+    joined = stored.join(requirements)
+    for axis in _AXES:
+        # Only what rises is written: a name of a newer version, read as the strictest here, stays for that version.
+        if getattr(joined, axis) != getattr(stored, axis):
+            connection.execute(
+                f"UPDATE requirements SET {axis} = ?, {axis}_by = ? WHERE chat_id = ?",  # noqa: S608 (own names)
+                (getattr(joined, axis).name, encoding.set_by_to_json(getattr(joined, f"{axis}_by")), chat_id),
+            )
+    return joined

@@ -1,0 +1,241 @@
+"""One SQLite file: opened on first use, worked on by one thread, shared with other processes.
+
+Every transaction is written through to the disk before it counts as done (``synchronous=FULL``): a requirement that was
+acknowledged survives a power cut. https://www.sqlite.org/pragma.html#pragma_synchronous
+"""
+
+import asyncio
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from lockgate.errors import StorageError
+
+SCHEMA_VERSION = 1
+"""The version of the tables this program writes."""
+
+BUSY_SECONDS = 15.0
+"""How long a write waits for another process."""
+
+_APPLICATION_ID = 0x4C6B4774  # "LkGt", so that a file of another program is told from ours
+_TABLES = """
+CREATE TABLE chats (
+    id TEXT PRIMARY KEY, title TEXT NOT NULL, system_prompt TEXT NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL,
+    selected_tools TEXT, data_sources TEXT NOT NULL, prompt_addresses TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX chats_by_time ON chats (updated);
+CREATE TABLE messages (
+    chat_id TEXT NOT NULL REFERENCES chats (id), position INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (chat_id, position)
+);
+CREATE TABLE requirements (
+    chat_id TEXT PRIMARY KEY, confidence TEXT NOT NULL, data_security TEXT NOT NULL, outbound TEXT NOT NULL,
+    confidence_by TEXT NOT NULL, data_security_by TEXT NOT NULL, outbound_by TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+T = TypeVar("T")
+
+
+class Database:
+    """The file and its one connection.
+
+    Args:
+        path: The file. It and its folder are made, for the user alone, by the first write.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="lockgate-chats")
+        self._closed = False
+
+    async def read(self, work: Callable[[sqlite3.Connection], T], empty: T) -> T:
+        """Run `work` in a read transaction; return `empty` when there is no file yet.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+
+        def reading() -> T:
+            if self._connection is None and not self._is_there():
+                return empty
+            with self._transaction("BEGIN") as connection:
+                return work(connection)
+
+        return await self._in_thread(reading)
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in a transaction that no other writer can come between. Once begun, it is not cancelled.
+
+        Raises:
+            StorageError: The file cannot be written.
+        """
+
+        def writing() -> T:
+            with self._transaction("BEGIN IMMEDIATE") as connection:
+                return work(connection)
+
+        return await self._in_thread(writing)
+
+    async def close(self) -> None:
+        """Close the file; what is under way is finished first. Closing twice does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        thread = self._thread
+        await _awaited(thread.submit(self._disconnect))
+        thread.shutdown(wait=False)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        """Run `work` in the file's thread. A caller that is cancelled leaves; the work is done all the same."""
+        if self._closed:
+            raise StorageError("The chat store is closed.")
+        return await _awaited(self._thread.submit(work))
+
+    def _is_there(self) -> bool:
+        try:
+            return self._path.exists()
+        except OSError as error:
+            raise self._cannot_open(error) from error
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._connect()
+            connection.execute(begin)
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            raise self._failure(error) from error
+        except UnicodeEncodeError as error:
+            raise StorageError("A chat's ID holds characters that cannot be stored.") from error
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._connection is not None:
+            return self._connection
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise self._cannot_open(error) from error
+        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            _set_up(connection, self._path)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _cannot_open(self, error: OSError) -> StorageError:
+        return StorageError(
+            f"The chat store {self._path} cannot be opened: {error.strerror or error}. Its folder has to be writable "
+            "for you."
+        )
+
+    def _failure(self, error: sqlite3.Error) -> StorageError:
+        name = getattr(error, "sqlite_errorname", "")
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            return StorageError(
+                f"The chat store {self._path} has been in use by another program for {BUSY_SECONDS:.0f} seconds. "
+                "Try again once it is done."
+            )
+        if name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+            return StorageError(
+                f"The chat store {self._path} cannot be written: {error}. Look at the disk's free space and the file's "
+                "permissions."
+            )
+        return damaged(self._path, str(error))
+
+
+async def _awaited(work: Future[T]) -> T:
+    """Wait for work in a thread. Unlike `asyncio.wrap_future` this neither cancels it nor minds a loop that is gone."""
+    loop = asyncio.get_running_loop()
+    arrived = loop.create_future()
+
+    def hand_over() -> None:
+        if not arrived.done():
+            arrived.set_result(None)
+
+    def done(_: Future[T]) -> None:
+        with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits any more
+            loop.call_soon_threadsafe(hand_over)
+
+    work.add_done_callback(done)
+    await arrived
+    return work.result()
+
+
+def damaged(path: Path, reason: str) -> StorageError:
+    """Return the error for a file whose content is not what was written."""
+    return StorageError(
+        f"The chat store {path} is damaged ({reason}). It is left as it is: restore it from a copy, or move it away to "
+        "begin with an empty one."
+    )
+
+
+def _set_up(connection: sqlite3.Connection, path: Path) -> None:
+    _use_wal(connection)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    if _version(connection, path) == SCHEMA_VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _version(connection, path) == 0:  # nobody came first
+            for statement in _TABLES.strip().split(";\n"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch to a write-ahead log. SQLite does not wait by itself for other openers of a new file here."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the schema version of the file, 0 for a new one.
+
+    Raises:
+        StorageError: The file belongs to another program or to a newer version.
+    """
+    owner = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    has_tables = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
+    if owner != _APPLICATION_ID and (owner or version or has_tables):
+        raise StorageError(f"The file {path} is no chat store: another program made it. Nothing was changed in it.")
+    if version > SCHEMA_VERSION:
+        raise StorageError(
+            f"The chat store {path} was written by a newer version (its tables have version {version}, this program "
+            f"knows {SCHEMA_VERSION}). Update this program; nothing was changed in the file."
+        )
+    return version

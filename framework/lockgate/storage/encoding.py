@@ -1,0 +1,116 @@
+"""Chats as JSON text and back. Results of tools are left out: they last for the process, never on disk."""
+
+import json
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, TypeVar
+
+from lockgate.chat.values import (
+    Attachment,
+    DataSourceOptions,
+    Message,
+    RetrievalMode,
+    Role,
+    Source,
+    SourceOrigin,
+    ToolTrace,
+    TraceStatus,
+)
+from lockgate.policy import BUILT_IN, SetBy, SetByKind
+
+E = TypeVar("E", bound=Enum)
+
+
+def to_json(value: object) -> str:
+    """Write a JSON value compactly. Lone surrogates are escaped, so that any text survives."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"))
+    return text
+
+
+def message_to_json(message: Message) -> str:
+    """Write a message with its attachments, sources and traces."""
+    return to_json({
+        "role": message.role.value,
+        "text": message.text,
+        "partial": message.partial,
+        "attachments": [
+            {"name": item.name, "text": item.text, "addresses": sorted(item.addresses)} for item in message.attachments
+        ],
+        "sources": [{"title": item.title, "url": item.url, "origin": item.origin.value} for item in message.sources],
+        "traces": [trace.to_json() for trace in message.traces],
+    })
+
+
+def message_from_json(text: str) -> Message:
+    """Read a message.
+
+    Raises:
+        ValueError, KeyError, TypeError, AttributeError: The text is not what :func:`message_to_json` writes.
+    """
+    stored = json.loads(text)
+    return Message(
+        Role(stored["role"]),
+        stored["text"],
+        tuple(Attachment(item["name"], item["text"], frozenset(item["addresses"])) for item in stored["attachments"]),
+        tuple(
+            Source(item["title"], item["url"], _member(SourceOrigin, item["origin"], SourceOrigin.TOOL))
+            for item in stored["sources"]
+        ),
+        tuple(_trace(item) for item in stored["traces"]),
+        stored["partial"],
+    )
+
+
+def _trace(stored: Mapping[str, Any]) -> ToolTrace:
+    return ToolTrace(
+        order=stored["order"],
+        tool_id=stored["tool_id"],
+        tool_name=stored["tool_name"],
+        call_id=stored["call_id"],
+        status=_member(TraceStatus, stored["status"], TraceStatus.NONE),
+        was_executed=stored["was_executed"],
+        status_message=stored["status_message"],
+        arguments=dict(stored["arguments"]),
+    )
+
+
+def data_sources_to_json(options: DataSourceOptions) -> str:
+    """Write which data sources a chat may search."""
+    return to_json({
+        "disabled": options.disabled,
+        "automatic": options.automatic,
+        "selected": options.selected,
+        "retrieval_mode": options.retrieval_mode.value,
+    })
+
+
+def data_sources_from_json(text: str) -> DataSourceOptions:
+    """Read which data sources a chat may search."""
+    stored = json.loads(text)
+    mode = _member(RetrievalMode, stored["retrieval_mode"], RetrievalMode.SEMANTIC_SEARCH)
+    return DataSourceOptions(stored["disabled"], stored["automatic"], tuple(stored["selected"]), mode)
+
+
+def set_by_to_json(set_by: SetBy) -> str:
+    """Write who set a rule."""
+    return to_json({"kind": set_by.kind.name, "name": set_by.name, "file": set_by.file, "line": set_by.line})
+
+
+def set_by_from_json(text: str) -> SetBy:
+    """Read who set a rule. It is named to people only, so what cannot be read is *built in*."""
+    try:
+        stored = json.loads(text)
+        return SetBy(SetByKind[stored["kind"]], stored["name"], stored["file"], stored["line"])
+    except (ValueError, KeyError, TypeError):
+        return BUILT_IN
+
+
+def _member(enum: type[E], value: object, otherwise: E) -> E:
+    try:
+        return enum(value)
+    except ValueError:
+        return otherwise
