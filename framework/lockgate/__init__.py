@@ -5,7 +5,7 @@ here nor in `lockgate.testing` is private and may change.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 __version__ = "0.1.0"
 

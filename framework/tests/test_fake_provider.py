@@ -131,7 +131,7 @@ async def test_a_function_that_raises_is_a_problem() -> None:
 
 async def test_a_function_that_returns_no_answer_is_a_problem() -> None:
     """What is no answer is named."""
-    async with FakeProvider(lambda seen: cast("Answer", "text")) as fake:
+    async with FakeProvider(lambda _: cast("Answer", "text")) as fake:
         await post(fake)
     assert "not 'text'" in fake.problems[0].message
 
@@ -142,6 +142,17 @@ async def test_an_answer_that_is_no_json_is_a_problem() -> None:
         answer = await post(fake)
     assert answer.status_code == 500
     assert "TypeError" in fake.problems[0].message
+
+
+async def test_an_answer_of_a_strange_kind_is_a_problem() -> None:
+    """What the provider cannot send is named."""
+
+    class Strange(Answer):
+        pass
+
+    async with FakeProvider([Strange()]) as fake:
+        await post(fake)
+    assert "nobody knows how to send Strange" in fake.problems[0].message
 
 
 def test_a_script_of_something_else_is_refused() -> None:
@@ -316,7 +327,7 @@ def test_public_names_can_all_be_loaded() -> None:
     assert names == sorted(names)
     assert dir(lockgate.testing) == names
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = lockgate.testing.nothing  # type: ignore[attr-defined]
+        _ = lockgate.testing.nothing
 
 
 def test_the_package_loads_nothing_by_itself() -> None:

@@ -279,7 +279,7 @@ async def test_what_later_deltas_carry(continuation: Any, expected: object) -> N
 
 
 async def test_first_arguments_may_be_null_or_missing() -> None:
-    """vLLM begins with null, others without the member."""
+    """A call begins with null (vLLM) or without the member."""
     for first in (None, ABSENT):
         body = await stream(answer_calls(SUM, chat=ChatShape(first_arguments=first)))
         assert call_deltas(body)[0]["function"].get("arguments", ABSENT) is first

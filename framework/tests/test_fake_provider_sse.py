@@ -3,8 +3,7 @@ import json
 import pytest
 from fake_client import post, request
 
-from lockgate.testing import FakeProvider, SseEvent, SseStyle, answer_calls, answer_events, answer_text
-from lockgate.testing import Call
+from lockgate.testing import Call, FakeProvider, SseEvent, SseStyle, answer_calls, answer_events, answer_text
 from lockgate.testing.fake_wire import json_text, sse_parts
 
 EVENTS = (SseEvent('{"a":1}'), SseEvent("[DONE]"))
@@ -116,9 +115,8 @@ async def test_named_events_can_be_scripted() -> None:
 async def test_the_style_does_not_change_the_values() -> None:
     """A stream in the oddest spelling says the same as in the plain one."""
     style = SseStyle(line_end="\r", byte_order_mark=True, space=False, comments=("a",), keep_alive="b", numbered=True)
-    answer = {"text": ("é", "\u2028"), "calls": (Call("add", {"a": 1}, id="call_1"),)}
-    script = [answer_calls(*answer["calls"], text=("é", "\u2028")) for _ in range(2)]
-    script[1] = answer_calls(*answer["calls"], text=("é", "\u2028"), sse=style)
+    call = Call("add", {"a": 1}, id="call_1")
+    script = [answer_calls(call, text=("é", "\u2028"), sse=spelling) for spelling in (SseStyle(), style)]
     async with FakeProvider(script) as fake:
         plain = (await post(fake, request(stream=True))).content.decode()
         odd = (await post(fake, request(stream=True))).content.decode()

@@ -155,7 +155,9 @@ def _first(contributions: Iterable[Contribution], what: str, problems: list[str]
     return found
 
 
-def with_overrides(config: ProviderConfig, *, model: str = "", confidence: ConfidenceLevel | None = None) -> ProviderConfig:
+def with_overrides(
+    config: ProviderConfig, *, model: str = "", confidence: ConfidenceLevel | None = None
+) -> ProviderConfig:
     """Return the configuration with a model or a level chosen for one run."""
     if model:
         config = replace(config, model=model)

@@ -214,7 +214,7 @@ class Executor:
             return False
         key = (call.requested.name, call.requested.arguments)
         last = self._recent[-2:]
-        return len(last) == 2 and all(entry[:2] == key for entry in last) and last[0][2] == last[1][2]  # noqa: PLR2004
+        return len(last) == 2 and all(entry[:2] == key for entry in last) and last[0][2] == last[1][2]
 
     def _settings_now(self, offered: Offered) -> Any:
         """Return the settings in force now: they may have changed since the request was prepared."""

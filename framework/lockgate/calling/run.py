@@ -11,7 +11,7 @@ from lockgate.calling.events import Event, RunEnded, TextDelta, ToolFinished
 from lockgate.calling.executor import Executor
 from lockgate.calling.job import Job, Stopped
 from lockgate.chat.values import ChatThread, Message, Role, Source, ToolTrace, Usage
-from lockgate.errors import LockgateError, ProviderDenied
+from lockgate.errors import Failure, LockgateError, ProviderDenied
 
 logger = logging.getLogger("lockgate.calling")
 
@@ -174,8 +174,12 @@ class Run:
             self._stopped, self.error = Stopped.DENIED, denied
         except LockgateError as error:
             self._stopped, self.error = Stopped.FAILED, error
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - adapters and loops are strangers' code, too
+            logger.exception("a run failed")
+            self._stopped, self.error = Stopped.FAILED, Failure(f"The run failed: {type(error).__name__}: {error}")
         finally:
-            self._stopped = self._stopped or Stopped.FAILED
+            if self._stopped is None:
+                self._stopped = Stopped.FAILED
             await self._end()
 
     async def _end(self) -> None:

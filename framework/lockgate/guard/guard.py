@@ -9,7 +9,18 @@ from lockgate.guard.cleaning import clean
 from lockgate.guard.decoding import carriers
 from lockgate.guard.findings import Category, Finding, Sanitized
 from lockgate.guard.matching import Hit, find
-from lockgate.guard.neutralizing import FORGED_NOTE, GENUINE_NOTE, Region, apply, broken, is_note, merge, note, sentence, snippet
+from lockgate.guard.neutralizing import (
+    FORGED_NOTE,
+    GENUINE_NOTE,
+    Region,
+    apply,
+    bracketed,
+    broken,
+    merge,
+    note,
+    sentence,
+    snippet,
+)
 from lockgate.guard.normalizing import normalize
 from lockgate.guard.rule_set import RuleSet
 
@@ -64,7 +75,7 @@ class Guard:
             on_report: Told once when the outermost action closes and there is something to tell; without it the
                 report waits for ``take_report``.
         """
-        from lockgate.guard.scope import GuardScope  # noqa: PLC0415 (a scope knows its guard)
+        from lockgate.guard.scope import GuardScope
 
         return GuardScope(self, on_report)
 
@@ -144,7 +155,7 @@ class Guard:
             if start not in genuine:
                 category = Category.DELIMITER_EVASION
                 look.findings.append(Finding("forged_note", category, snippet(text, start, end)))
-                look.regions.append(Region(*sentence(text, start, end), note(category)))
+                look.regions.append(Region(*bracketed(text, *sentence(text, start, end)), note(category)))
 
     def _look_into_carriers(self, text: str, look: _Pass, depth: int) -> None:
         for carrier in carriers(text):

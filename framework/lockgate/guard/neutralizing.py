@@ -24,7 +24,7 @@ GENUINE_NOTE: Final = re.compile(
 FORGED_NOTE: Final = re.compile(re.escape(NOTE))
 """What any note looks like once normalized, genuine or not."""
 
-_BOUNDARY = re.compile(r"[.!?](?=[\s\"'”’)\]*_]|\Z)|[\r\n\t|<>{}⟦⟧\u2028\u2029]|[。！？।]")  # noqa: RUF001 (full-width signs end sentences too)
+_BOUNDARY = re.compile(r"[.!?](?=[\s\"'”’)\]*_]|\Z)|[\r\n\t|<>{}⟦⟧\u2028\u2029]|[。！？।]")
 _BROKEN = str.maketrans("<>[]|｜", "‹›❲❳¦¦")
 
 
@@ -68,7 +68,7 @@ def sentence(text: str, start: int, end: int) -> tuple[int, int]:
     high = min(len(text), end + SENTENCE_REACH)
     boundary = _BOUNDARY.search(text, max(end - 1, start), high)
     if boundary is not None:
-        last = boundary.end() if boundary[0] in ".!?。！？।" else boundary.start()  # noqa: RUF001
+        last = boundary.end() if boundary[0] in ".!?。！？।" else boundary.start()
     else:
         last = high if high == len(text) else max(end, text.rfind(" ", end, high))
     last = max(last, end)
@@ -77,6 +77,15 @@ def sentence(text: str, start: int, end: int) -> tuple[int, int]:
     while last > end and text[last - 1].isspace():
         last -= 1
     return first, last
+
+
+def bracketed(text: str, start: int, end: int) -> tuple[int, int]:
+    """A span with the brackets that stand directly round it, so that none of a forged note is left."""
+    if text[start - 1 : start] in {"⟦", "["}:
+        start -= 1
+    if text[end : end + 1] in {"⟧", "]"}:
+        end += 1
+    return start, end
 
 
 def snippet(text: str, start: int, end: int) -> str:

@@ -32,7 +32,19 @@ _LATIN = re.compile(r"[a-z]")
 
 _TYPOGRAPHY = {"‘": "'", "’": "'", "ʼ": "'", "‛": "'", "´": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'}
 _TYPOGRAPHY |= dict.fromkeys("‐‑‒–—―−", "-")
-_LETTERS = {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ɑ": "a", "ɡ": "g", "ɩ": "i", "ʟ": "l", "ɴ": "n", "ʀ": "r"}
+_LETTERS = {
+    "ı": "i",
+    "ł": "l",
+    "ø": "o",
+    "đ": "d",
+    "ħ": "h",
+    "ɑ": "a",
+    "ɡ": "g",
+    "ɩ": "i",
+    "ʟ": "l",
+    "ɴ": "n",
+    "ʀ": "r",
+}
 _LETTERS |= {chr(start + i): chr(97 + i) for start in (0x1F150, 0x1F170) for i in range(26)}
 _SPECIAL = _TYPOGRAPHY | _LETTERS
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")

@@ -148,7 +148,9 @@ def _compile_phrase(name: str, phrase: str) -> _Slot:
         optional = token.endswith("?")
         words = [fold_phrase(word) for word in token.rstrip("?").split("/")]
         stems = [max(_WORD.findall(word), key=len, default="") for word in words]
-        choice = "|".join(re.escape(word.rstrip("*")) + (rf"\w{{0,{STEM_TAIL}}}" if "*" in word else "") for word in words)
+        choice = "|".join(
+            re.escape(word.rstrip("*")) + (rf"\w{{0,{STEM_TAIL}}}" if "*" in word else "") for word in words
+        )
         reach += max(map(len, words)) + STEM_TAIL + _SPACE_LENGTH
         if optional:
             pattern += f"(?:(?:{choice}){_SPACE})?"
@@ -183,9 +185,7 @@ def _compile_rule(name: str, row: Mapping[str, Any], lists: Mapping[str, _Slot])
     return Rule(identifier, category, compiled, tuple(fold_phrase(token) for token in tokens))
 
 
-def _compile_form(
-    name: str, identifier: str, form: str, lists: Mapping[str, _Slot], unless: tuple[str, ...]
-) -> Form:
+def _compile_form(name: str, identifier: str, form: str, lists: Mapping[str, _Slot], unless: tuple[str, ...]) -> Form:
     """A form as one pattern; its own words and signs stand beside the slots as phrases of their own."""
     line_start = form.startswith("^")
     pattern, joint, reach = (_LINE_START, "", 8) if line_start else ("", "", 0)
@@ -198,9 +198,9 @@ def _compile_form(
             reach += gap
             continue
         if _WORD.search(part) is None:
-            pattern += rf"\s{{0,2}}{re.escape(fold_phrase(part))}"
+            pattern += (joint or r"\s{0,2}") + re.escape(fold_phrase(part))
             reach += len(part) + 2
-            joint = rf"\s{{0,2}}"
+            joint = r"\s{0,2}"
             continue
         slot = lists.get(part[1:-1]) if part.startswith("<") else _compile_phrase(name, part)
         if slot is None:

@@ -1,7 +1,7 @@
 """What became of a plugin, as a value."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 
@@ -43,7 +43,7 @@ class PluginRecord:
     pending: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    counts: Mapping[str, int] = MappingProxyType({})
+    counts: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     import_ms: float | None = None
 
     @property

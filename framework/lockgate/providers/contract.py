@@ -145,6 +145,7 @@ class ModelRequest:
     tools: ToolBlock
     functions: Mapping[str, OfferedFunction] = field(default_factory=dict)
     parameters: Mapping[str, object] = field(default_factory=dict)
+    endpoint: Endpoint = field(default=Endpoint(""), kw_only=True)
 
 
 OnText = Callable[[str], None]
@@ -174,7 +175,9 @@ class Exchange(Protocol):
 class ProviderAdapter(Protocol):
     """Translates one wire API."""
 
-    id: str
+    @property
+    def id(self) -> str:
+        """The name profiles refer to it by."""
 
     def tool_block(self, functions: Sequence[OfferedFunction], profile: ProviderProfile) -> ToolBlock:
         """Encode functions in this API's shape. Pure: equal input gives equal bytes."""

@@ -66,7 +66,7 @@ class HttpRequest:
 
     method: str
     url: str
-    headers: Mapping[str, str] = field(default=MappingProxyType({}))
+    headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     body: bytes = b""
     timeouts: Timeouts = Timeouts()
     secrets: tuple[str, ...] = ()

@@ -38,7 +38,7 @@ class Explanation:
     offered: bool
 
 
-async def explain(
+async def explain(  # noqa: PLR0917 - the question has that many parts
     registry: Registry,
     preparation: Preparation,
     tool_id: str,

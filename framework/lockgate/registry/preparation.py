@@ -162,10 +162,10 @@ class Preparation:
         """Take description, parameters and choices of a resolution; name and strictness stay as registered."""
         if isinstance(answer, _Failed):
             raise answer
-        if not isinstance(answer, ToolFunction) or not isinstance(answer.description, str):
+        if not isinstance(answer, ToolFunction):
             raise _Failed(f"it gave a {type(answer).__name__} and no ToolFunction")
         definition = registered.definition
-        parameters = answer.parameters
+        parameters: Any = answer.parameters
         if not isinstance(parameters, Mapping) or parameters.get("type", "object") != "object":
             self._registry.incidents.add(
                 registered.owner, f"resolve_function of {registered.id}",
@@ -181,5 +181,5 @@ class Preparation:
         return OfferedFunction(definition.id, answer.description, shown, definition.strict), choices
 
 
-class _Failed(Exception):  # noqa: N818 - a value that says a resolution failed, rarely raised
+class _Failed(Exception):
     """A resolution that failed."""

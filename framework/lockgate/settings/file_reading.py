@@ -1,12 +1,12 @@
 """From the tables of a TOML file to values. One wrong entry costs itself, and leaves the safe choice behind."""
 
-import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
-from lockgate.addresses import AddressError, WebAddress
 from lockgate.policy import PROVIDER_TYPES, ConfidenceLevel, ConfidenceScheme
+from lockgate.settings import file_checks as checks
+from lockgate.settings.file_checks import WrongValueError, shown
 from lockgate.settings.file_values import DataSourceEntry, FileProblem, ProviderEntry, SettingsFile
 
 MAX_TOOL_CALLS_RANGE = (1, 1_000)
@@ -28,10 +28,8 @@ PROVIDER_KEYS = (
 )  # fmt: skip
 """The keys of a provider."""
 
-_LEVELS = tuple(
-    level.name for level in ConfidenceLevel if level is not ConfidenceLevel.UNKNOWN
-)  # UNKNOWN says that nobody knows; it is nothing to demand or to give
-_SHOWN = 40
+_SECRET_WORDS = ("key", "token", "password", "secret")
+_LISTING = 'it has to be a list of names, such as ["a", "b"]'
 Table = Mapping[str, object]
 T = TypeVar("T")
 
@@ -45,10 +43,6 @@ def settings_from_table(table: Table) -> SettingsFile:
     return _Reader().read(table)
 
 
-class _Wrong(Exception):  # noqa: N818 (never leaves this module)
-    """A value that cannot be used, told in words."""
-
-
 class _Reader:
     """Collects problems while the parts are read."""
 
@@ -56,119 +50,198 @@ class _Reader:
         self._problems: list[FileProblem] = []
 
     def read(self, table: Table) -> SettingsFile:
+        """Read everything."""
         self._unknown_keys("", table, TOP_KEYS)
-        confidence = self._table(table, "confidence", ("scheme", "custom"))
         limits = self._table(table, "limits", ("max_tool_calls", "max_tool_result_characters"))
         plugins = self._table(table, "plugins", ("disabled", "allowed"))
-        scheme, custom = self._confidence(confidence)
-        allowed = self._names(plugins, "plugins.allowed", "nothing but the names that can be read is allowed")
+        scheme, custom = self._confidence(self._table(table, "confidence", ("scheme", "custom")))
+        minimums = "minimum_provider_confidence_by_tool_id"
+        calls, characters = checks.whole(*MAX_TOOL_CALLS_RANGE), checks.whole(*MAX_TOOL_RESULT_CHARACTERS_RANGE)
+        built_in = "the built-in limit counts"
         return SettingsFile(
-            enable_tools=self._value(table, "enable_tools", _flag, True, False, "all tools are off"),
-            disabled_tool_ids=self._names(table, "disabled_tool_ids", "the names that can be read are off"),
-            trusted_provider_ids=self._names(table, "trusted_provider_ids", "the others are trusted"),
-            default_provider=self._value(table, "default_provider", _text, "", "", "there is no default"),
+            enable_tools=self._value(table, "", "enable_tools", checks.flag, True, False, "all tools are off"),
+            disabled_tool_ids=self._names(table, "", "disabled_tool_ids", "what can be read of it is off"),
+            trusted_provider_ids=self._names(table, "", "trusted_provider_ids", "only names in a list are trusted"),
+            default_provider=self._value(table, "", "default_provider", checks.text, "", "", "there is none"),
             confidence_scheme=scheme,
             custom_confidence=custom,
             minimum_provider_confidence_by_tool_id=self._levels(
-                self._table(table, "minimum_provider_confidence_by_tool_id"),
-                "minimum_provider_confidence_by_tool_id",
-                ConfidenceLevel.HIGH,
-                "HIGH is demanded",
+                self._table(table, minimums), minimums, ConfidenceLevel.HIGH, "HIGH is demanded"
             ),
             default_tool_ids_by_component=self._defaults(self._table(table, "default_tool_ids_by_component")),
-            max_tool_calls=self._value(
-                limits, "limits.max_tool_calls", _whole(*MAX_TOOL_CALLS_RANGE), None, None, "the built-in limit counts"
-            ),
+            max_tool_calls=self._value(limits, "limits", "max_tool_calls", calls, None, None, built_in),
             max_tool_result_characters=self._value(
-                limits,
-                "limits.max_tool_result_characters",
-                _whole(*MAX_TOOL_RESULT_CHARACTERS_RANGE),
-                None,
-                None,
-                "the built-in limit counts",
+                limits, "limits", "max_tool_result_characters", characters, None, None, built_in
             ),
-            disabled_plugins=self._names(plugins, "plugins.disabled", "the names that can be read are disabled"),
-            allowed_plugins=allowed if "allowed" in plugins else None,
-            tool_settings=MappingProxyType(dict(self._tool_settings(self._table(table, "tools")))),
+            disabled_plugins=self._names(plugins, "plugins", "disabled", "what can be read of it is disabled"),
+            allowed_plugins=self._names(plugins, "plugins", "allowed", "only names in a list are allowed")
+            if "allowed" in plugins
+            else None,
+            tool_settings=self._tool_settings(self._table(table, "tools")),
             providers=self._entries(table, "providers", self._provider),
             data_sources=self._entries(table, "data_sources", self._data_source),
             problems=tuple(self._problems),
         )
 
-    def _problem(self, key: str, text: str) -> None:
-        self._problems.append(FileProblem(key, text))
+    def _problem(self, place: str, name: str, text: str) -> None:
+        self._problems.append(FileProblem(key_of(place, name), text))
 
     def _unknown_keys(self, place: str, table: Table, known: Collection[str]) -> None:
         for name in table:
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f"Did you mean {near[0]!r}?" if near else f"Known are {', '.join(known)}."
-                self._problem(_key(place, name), f"is a key nobody knows and is passed over. {hint}")
+            if name in known:
+                continue
+            hint = checks.nearest(name, known) or f" Known are {', '.join(known)}."
+            if place and any(word in name.lower() for word in _SECRET_WORDS):
+                hint = " Secrets do not belong in this file; they are kept in the keyring or in secrets.toml."
+            self._problem(place, name, f"is a key nobody knows and is passed over.{hint}")
 
     def _table(self, parent: Table, name: str, known: Collection[str] = ()) -> Table:
         value = parent.get(name, {})
         if not isinstance(value, Mapping):
-            self._problem(name, f"has the value {_shown(value)}; it has to be a table, written as [{name}]")
-            return {name: None for name in known} if name == "plugins" else {}
+            self._problem("", name, f"has the value {shown(value)}; it has to be a table, written as [{name}]")
+            return {"allowed": []} if name == "plugins" else {}  # nobody knows which were meant to be left out
         if known:
             self._unknown_keys(name, value, known)
         return value
 
     def _value(
-        self, table: Table, key: str, read: Callable[[object], T], absent: T, wrong: T, meanwhile: str
+        self, table: Table, place: str, name: str, read: Callable[[object], T], absent: T, wrong: T, meanwhile: str
     ) -> T:
-        name = key.rpartition(".")[2]
+        """Read a value; `wrong` counts in place of one that cannot be used, and the person is told."""
         if name not in table:
             return absent
         try:
             return read(table[name])
-        except _Wrong as error:
-            self._problem(key, f"{error}; until it is right, {meanwhile}")
+        except WrongValueError as error:
+            self._problem(place, name, f"{str(error).rstrip('.')}; until it is right, {meanwhile}")
             return wrong
 
-    def _names(self, table: Table, key: str, meanwhile: str) -> frozenset[str]:
+    def _names(self, table: Table, place: str, name: str, meanwhile: str) -> frozenset[str]:
         """Read a list of names; those that can be read count, whatever stands beside them."""
-        value = table.get(key.rpartition(".")[2], [])
-        if isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value):
-            return frozenset(item.strip() for item in value)
-        self._problem(
-            key, f'has the value {_shown(value)}; it has to be a list of names, such as ["a", "b"]; until it is right, {meanwhile}'
-        )
-        items = value if isinstance(value, list) else [value]
-        return frozenset(item.strip() for item in items if isinstance(item, str) and item.strip())
+        value = table.get(name, [])
+        items = value if isinstance(value, list) else []
+        names = frozenset(item.strip() for item in items if isinstance(item, str) and item.strip())
+        if not isinstance(value, list):
+            self._problem(place, name, f"has the value {shown(value)}; {_LISTING}; until it is right, {meanwhile}")
+            off = isinstance(value, str) and value.strip() and name in ("disabled", "disabled_tool_ids")
+            return frozenset({str(value).strip()}) if off else names
+        for item in items:
+            if not isinstance(item, str) or not item.strip():
+                self._problem(place, name, f"holds the item {shown(item)}, which is no name and is passed over")
+        return names
 
     def _confidence(self, table: Table) -> tuple[ConfidenceScheme, Mapping[str, ConfidenceLevel]]:
         scheme = self._value(
-            table,
-            "confidence.scheme",
-            _member(ConfidenceScheme.__members__),
-            ConfidenceScheme.TRUST_ALL,
-            ConfidenceScheme.CUSTOM,
-            "a provider has only the level that custom gives its type",
-        )
+            table, "confidence", "scheme", checks.member(ConfidenceScheme.__members__), ConfidenceScheme.TRUST_ALL,
+            ConfidenceScheme.CUSTOM, "a provider has only the level that custom gives to its type",
+        )  # fmt: skip
         custom = table.get("custom", {})
         if not isinstance(custom, Mapping):
-            self._problem("confidence.custom", f"has the value {_shown(custom)}; it has to be a table of levels")
+            self._problem("confidence", "custom", f"has the value {shown(custom)}; it has to be a table of levels")
             custom = {}
-        for name in custom:
-            near = difflib.get_close_matches(name.upper(), PROVIDER_TYPES, n=1)
-            if near and name not in PROVIDER_TYPES:
-                self._problem(_key("confidence.custom", name), f"is no provider type known here. Did you mean {near[0]!r}?")
-        return scheme, self._levels(custom, "confidence.custom", ConfidenceLevel.UNKNOWN, "the type counts as UNKNOWN")
+        for name in custom:  # types of plugins are not in the list: only what looks misspelt is told
+            if name not in PROVIDER_TYPES and (hint := checks.nearest(name.upper(), PROVIDER_TYPES)):
+                self._problem("confidence.custom", name, f"is no provider type of the schemes.{hint}")
+        unknown = ConfidenceLevel.UNKNOWN
+        return scheme, self._levels(custom, "confidence.custom", unknown, "the type counts as UNKNOWN")
 
     def _levels(
         self, table: Table, place: str, wrong: ConfidenceLevel, meanwhile: str
     ) -> Mapping[str, ConfidenceLevel]:
         return MappingProxyType({
-            name: self._value({"level": value}, "level", _level, wrong, wrong, meanwhile)
-            if _is_level(value)
-            else self._wrong_level(_key(place, name), value, wrong, meanwhile)
-            for name, value in table.items()
+            name: self._value(table, place, name, checks.level, wrong, wrong, meanwhile) for name in table
         })
 
-    def _wrong_level(self, key: str, value: object, wrong: ConfidenceLevel, meanwhile: str) -> ConfidenceLevel:
-        try:
-            return _level(value)
-        except _Wrong as error:
-            self._problem(key, f"{error}; until it is right, {meanwhile}")
-            return wrong
+    def _defaults(self, table: Table) -> Mapping[str, tuple[str, ...]]:
+        place = "default_tool_ids_by_component"
+        defaults: dict[str, tuple[str, ...]] = {}
+        for component in table:
+            names = self._names(table, place, component, "nothing is selected by default")
+            value = table[component]
+            order = value if isinstance(value, list) else []
+            defaults[component] = tuple(dict.fromkeys(
+                item.strip() for item in order if isinstance(item, str) and item.strip() in names
+            ))
+        return MappingProxyType(defaults)
+
+    def _tool_settings(self, table: Table) -> Mapping[str, object]:
+        found: dict[str, object] = {}
+        for tool_id, fields in table.items():
+            if not isinstance(fields, Mapping):
+                self._problem("tools", tool_id, "has to be a table with the settings of a tool")
+            elif "." in tool_id:
+                self._problem("tools", tool_id, "has a dot in the tool's ID, which no tool has")
+            else:
+                for name, value in self._flat(key_of("tools", tool_id), fields):
+                    if f"{tool_id}.{name}" in found:
+                        self._problem(f"tools.{tool_id}", name, "stands there twice, with and without quotes")
+                    found.setdefault(f"{tool_id}.{name}", value)
+        return MappingProxyType(found)
+
+    def _flat(self, place: str, table: Table) -> Iterator[tuple[str, object]]:
+        """Yield field and value. A field with dots that was written without quotes is a table in TOML."""
+        waiting = [(name, value) for name, value in table.items()]
+        while waiting:
+            name, value = waiting.pop(0)
+            if isinstance(value, Mapping):
+                waiting = [(f"{name}.{inside}", item) for inside, item in value.items()] + waiting
+            elif isinstance(value, str | int | float):
+                yield name, value
+            else:
+                self._problem(place, name, f"has the value {shown(value)}; valid are texts, numbers, true and false")
+
+    def _entries(self, table: Table, place: str, read: Callable[[str, Table], T]) -> Mapping[str, T]:
+        entries: dict[str, T] = {}
+        for name, value in self._table(table, place).items():
+            if not name.strip() or not isinstance(value, Mapping):
+                self._problem(place, name, f"has to be a table, written as [{place}.NAME]")
+                continue
+            try:
+                entries[name] = read(name, value)
+            except WrongValueError as error:
+                self._problems.append(FileProblem(key_of(place, name), f"is left out: {error}"))
+        return MappingProxyType(entries)
+
+    def _provider(self, name: str, table: Table) -> ProviderEntry:
+        place = key_of("providers", name)
+        self._unknown_keys(place, table, PROVIDER_KEYS)
+        return ProviderEntry(
+            id=name,
+            profile=_required(table, "profile"),
+            name=_optional(table, "name", checks.text, name),
+            base_url=_optional(table, "base_url", checks.base_address, ""),
+            model=_optional(table, "model", checks.text, ""),
+            api_key_variable=_optional(table, "api_key_variable", checks.variable_name, ""),
+            self_hosted=_optional(table, "self_hosted", checks.flag, False),
+            can_call_tools=_optional(table, "can_call_tools", checks.flag, None),
+            confidence=_optional(table, "confidence", checks.level, None),
+            parameters=MappingProxyType(dict(_optional(table, "parameters", checks.json_table, {}))),
+        )
+
+    def _data_source(self, name: str, table: Table) -> DataSourceEntry:
+        rest = checks.json_table({key: value for key, value in table.items() if key not in ("kind", "name")})
+        return DataSourceEntry(
+            name, _required(table, "kind"), _optional(table, "name", checks.text, name), MappingProxyType(dict(rest))
+        )
+
+
+def key_of(place: str, name: str) -> str:
+    """Return the key of a value as it is written in the file, quoted where TOML asks for it."""
+    plain = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+    shown_name = name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return f"{place}.{shown_name}" if place else shown_name
+
+
+def _required(table: Table, name: str) -> str:
+    if name not in table:
+        raise WrongValueError(f"its {name} is missing")
+    return _optional(table, name, checks.text, "")
+
+
+def _optional(table: Table, name: str, read: Callable[[object], T], absent: T) -> T:
+    if name not in table:
+        return absent
+    try:
+        return read(table[name])
+    except WrongValueError as error:
+        raise WrongValueError(f"{name} {error}") from None

@@ -1,4 +1,4 @@
-"""Configured instances: a provider, a data source, a mailbox. A plugin declares the kind, people configure instances."""
+"""Configured instances: a provider, a data source, a mailbox. Plugins declare kinds, people configure instances."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -5,6 +5,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
+def language_of(locale: str) -> str:
+    """Return the language of an IETF tag: ``de`` of ``de-CH``."""
+    return locale.partition("-")[0].lower()
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """A value as stored, and its label for people."""
@@ -16,7 +21,9 @@ class Option:
 class OptionSource(Protocol):
     """A list of options. Asked when a form is shown and when a value is checked; never cached."""
 
-    id: str
+    @property
+    def id(self) -> str:
+        """The name settings refer to it by."""
 
     def options(self, locale: str) -> Sequence[Option]:
         """Return the options, labelled in the language of `locale` (an IETF tag) where there is one."""
@@ -39,7 +46,7 @@ class FixedOptions:
     def options(self, locale: str) -> Sequence[Option]:
         """Return the options in the language of `locale`, else in English."""
         tables = dict(self.labels)
-        labels = tables.get(locale.split("-")[0].lower(), tables["en"])
+        labels = tables.get(language_of(locale), tables["en"])
         return [Option(value, label) for value, label in zip(self.values, labels, strict=True)]
 
 
@@ -63,4 +70,4 @@ SAFE_SEARCH = FixedOptions(
 )
 """How strictly a search engine leaves out explicit results."""
 
-BUILT_IN_OPTION_SOURCES: tuple[OptionSource, ...] = (COMMON_LANGUAGES, SAFE_SEARCH)
+BUILT_IN_OPTION_SOURCES: tuple[FixedOptions, ...] = (COMMON_LANGUAGES, SAFE_SEARCH)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from lockgate.testing.fake_wire import RandomPieces as RandomPieces
     from lockgate.testing.fake_wire import SseEvent as SseEvent
     from lockgate.testing.fake_wire import SseStyle as SseStyle
+    from lockgate.testing.gate import PluginOf as PluginOf
+    from lockgate.testing.gate import lockgate_for as lockgate_for
 
 # Where each name lives. A name is added here, in `__all__` and above.
 _HOMES = {
@@ -47,6 +49,7 @@ _HOMES = {
     "fake_provider": ("FakeProblem", "FakeProvider"),
     "fake_script": ("FakeRequest",),
     "fake_wire": ("Delivery", "RandomPieces", "SseEvent", "SseStyle"),
+    "gate": ("PluginOf", "lockgate_for"),
 }  # fmt: skip
 
 __all__ = [
@@ -62,6 +65,7 @@ __all__ = [
     "FakeProvider",
     "FakeRequest",
     "ModelAnswer",
+    "PluginOf",
     "RandomPieces",
     "RawAnswer",
     "SseEvent",
@@ -75,6 +79,7 @@ __all__ = [
     "answer_page",
     "answer_raw",
     "answer_text",
+    "lockgate_for",
 ]
 
 

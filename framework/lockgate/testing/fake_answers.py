@@ -137,8 +137,14 @@ class ChatShape:
             raise ValueError(f"a fragment has at least one character, not {self.fragments}")
 
 
+class Answer:
+    """Anything a script is made of: a `ModelAnswer`, an `ErrorAnswer` or a `RawAnswer`."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelAnswer:
+class ModelAnswer(Answer):
     """What the model answers.
 
     Attributes:
@@ -176,7 +182,7 @@ ErrorForm = Literal["native", "openai", "mistral", "detail", "gemini", "ollama",
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorAnswer:
+class ErrorAnswer(Answer):
     """An HTTP error of a host; `form` is the host's way to write it, `native` that of the API asked."""
 
     status: int
@@ -191,7 +197,7 @@ class ErrorAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawAnswer:
+class RawAnswer(Answer):
     """Any bytes with any status; each part is one write when pieces are `parts`."""
 
     status: int = 200
@@ -199,6 +205,3 @@ class RawAnswer:
     headers: Headers = ()
     parts: tuple[bytes, ...] = ()
     delivery: Delivery = Delivery()
-
-
-Answer = ModelAnswer | ErrorAnswer | RawAnswer

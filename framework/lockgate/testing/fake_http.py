@@ -93,14 +93,16 @@ class LoopbackServer:
         """End every connection and the listening."""
         if self._server is None:
             return
-        self._server.close()
-        # A connection that was accepted just now reaches us some turns of the loop later.
+        # A connection accepted just now reaches us some turns of the loop later, and asyncio loses it (socket and
+        # all) when the server is closed by then. So first no more are accepted, and those on the way arrive.
+        asyncio.get_running_loop().remove_reader(self._server.sockets[0].fileno())
         for _ in range(5):
             await asyncio.sleep(0)
         for task, writer in self._connections.items():
             writer.transport.abort()  # closing would wait for a client that does not read
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
+        self._server.close()
         await self._server.wait_closed()
         self._server = None
 

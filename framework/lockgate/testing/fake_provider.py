@@ -224,6 +224,8 @@ def _render(answer: Answer, request: FakeRequest, dialect: Dialect) -> Reply:
                 parts=answer.parts,
                 delivery=answer.delivery,
             )
+        case _:
+            raise TypeError(f"nobody knows how to send {type(answer).__name__}")
 
 
 def _refuse_path(request: FakeRequest) -> NoReturn:

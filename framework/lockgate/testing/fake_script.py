@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lockgate.testing.fake_answers import Answer, ErrorAnswer, ModelAnswer, RawAnswer
+from lockgate.testing.fake_answers import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,6 @@ class Script:
 
 
 def _answer(value: object) -> Answer:
-    if isinstance(value, ModelAnswer | ErrorAnswer | RawAnswer):
+    if isinstance(value, Answer):
         return value
     raise TypeError(f"a script is made of answers (answer_text(...), answer_calls(...) …), not {value!r:.80}")

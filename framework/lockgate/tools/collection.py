@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from lockgate.policy import ConfidenceLevel
+from lockgate.settings.options import language_of
 from lockgate.tools.texts import ToolTexts, readable_name
 
 
@@ -28,4 +29,4 @@ class ToolCollection:
         """Return names for people, in the language of `locale` where there is one, else in the first language."""
         tables = dict(self.labels)
         fallback = self.labels[0][1] if self.labels else ToolTexts(readable_name(self.id), self.description)
-        return tables.get(locale.split("-")[0].lower(), fallback)
+        return tables.get(language_of(locale), fallback)

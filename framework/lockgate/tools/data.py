@@ -6,6 +6,7 @@ could is refused at the door with the reason, never at a call.
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from lockgate.errors import ArgumentRefused, UsageError
@@ -135,7 +136,8 @@ def _validator(schema: Mapping[str, Any]) -> Any:
         return isinstance(value, int) and not isinstance(value, bool)
 
     checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer)
-    return validators.extend(Draft202012Validator, type_checker=checker)(schema)
+    extended = validators.extend(Draft202012Validator, type_checker=checker)  # type: ignore[no-untyped-call]  # stubs
+    return extended(schema)
 
 
 Call = Callable[[dict[str, Any], ToolContext], Awaitable[object]]
@@ -153,8 +155,6 @@ class DataTool(Tool):
     """
 
     def __init__(self, definition: ToolDefinition, call: Call) -> None:
-        from dataclasses import replace
-
         self.definition = replace(definition, parameters=admit_schema(definition.parameters))
         self._call = call
         self._checker = _validator(self.definition.parameters)
@@ -196,7 +196,8 @@ def _too_long_for_patterns(schema: Any, value: Any, refusals: Refusals, path: tu
         return any(found)
     if isinstance(value, list):
         items = schema.get("items")
-        return any([_too_long_for_patterns(items, item, refusals, (*path, i)) for i, item in enumerate(value)])
+        found = [_too_long_for_patterns(items, item, refusals, (*path, i)) for i, item in enumerate(value)]
+        return any(found)
     return False
 
 

@@ -19,7 +19,6 @@ from lockgate.tools.texts import ToolTexts, readable_name
 from lockgate.tools.threads import run_in_thread
 
 
-
 class ToolFacts(TypedDict, total=False):
     """What `@tool` takes beside the function; each means what it means in `ToolDefinition`."""
 
@@ -117,7 +116,7 @@ def tool(
     fn: None = None,
     /,
     *,
-    id: str | None = None,  # noqa: A002 - the documents' own name
+    id: str | None = None,
     name: str = "",
     blocking: bool = True,
     timeout: float = DEFAULT_TIMEOUT,
@@ -130,7 +129,7 @@ def tool(
     fn: Callable[..., Any],
     /,
     *,
-    id: str | None = None,  # noqa: A002 - the documents' own name
+    id: str | None = None,
     name: str = "",
     blocking: bool = True,
     timeout: float = DEFAULT_TIMEOUT,
@@ -142,7 +141,7 @@ def tool(
     fn: Callable[..., Any] | None = None,
     /,
     *,
-    id: str | None = None,  # noqa: A002 - the documents' own name
+    id: str | None = None,
     name: str = "",
     blocking: bool = True,
     timeout: float = DEFAULT_TIMEOUT,

@@ -8,7 +8,6 @@ from lockgate.chat.values import Source
 from lockgate.policy import NOTHING, ChatRequirements
 
 
-
 def to_compact_json(value: object) -> str:
     """Write JSON compactly, escaping only what JSON itself demands (RFC 8259, section 7).
 

@@ -22,7 +22,7 @@ from lockgate_offline.answering import AnsweredCall, compose
 from lockgate_offline.choosing import Choice, choose
 from lockgate_offline.cleaning import clean, one_line
 from lockgate_offline.question import read_question
-from lockgate_offline.reading import Document, Text, read_contexts
+from lockgate_offline.reading import Document, read_passages
 
 if TYPE_CHECKING:
     from lockgate.providers.transport import Transport
@@ -76,8 +76,8 @@ class ReaderExchange:
         # Documents of earlier turns count as well: "and what does it cost?" asks about the same file.
         attached = (attachment for message in users for attachment in message.attachments)
         self._given = (
-            *read_contexts(clean(request.system)),
-            *(Document(one_line(item.name, 120), (Text(clean(item.text)),)) for item in attached),
+            *read_passages(clean(request.system)),
+            *(Document(one_line(item.name, 120), clean(item.text)) for item in attached),
         )
         self._answered: list[AnsweredCall] = []
         self._open: tuple[Choice, ...] = ()

@@ -108,21 +108,18 @@ def _quotations(
     paragraphs = []
     if selection.is_opening:
         paragraphs.append(phrases.opening)
-    for index, quotes in groupby(selection.quotes, key=lambda quote: quote.document):
-        document = documents[index]
-        lines = [f"{document.name}{f' [{document.number}]' if document.number else ''}:"]
-        lines += [_quotation(phrases, quote, document.number) for quote in quotes]
-        paragraphs.append("\n".join(lines))
+    for name, quotes in groupby(selection.quotes, key=lambda quote: quote.document.name):
+        paragraphs.append("\n".join([f"{name}:", *(_quotation(phrases, quote) for quote in quotes)]))
     if selection.is_weak:
         paragraphs.append(phrases.weak)
     return paragraphs
 
 
-def _quotation(phrases: Phrases, quote: Quote, number: int) -> str:
+def _quotation(phrases: Phrases, quote: Quote) -> str:
     text = phrases.quote.format(text=quote.text)
     cut = " …" if quote.is_cut else ""
-    cited = f" [{number}]" if number else ""
-    place = f" ({quote.place})" if quote.place else ""
+    cited = f" [{quote.document.number}]" if quote.document.number else ""
+    place = f" ({quote.document.place})" if quote.document.place else ""
     return f"- {text}{cut}{cited}{place}"
 
 

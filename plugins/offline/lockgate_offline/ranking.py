@@ -58,15 +58,13 @@ class Quote:
     """A sentence chosen for the answer.
 
     Attributes:
-        document: Index of its document.
+        document: What it stands in.
         text: Its words.
-        place: Where in the document it stands, if the tool said so.
         is_cut: It is a piece of a longer run.
     """
 
-    document: int
+    document: Document
     text: str
-    place: str = ""
     is_cut: bool = False
 
 
@@ -96,8 +94,6 @@ class _Unit:
 
     sentence: Sentence
     document: int
-    text_index: int
-    place: str
     length: int
     own: dict[int, float]
     spots: tuple[tuple[int, int], ...]
@@ -114,32 +110,26 @@ def select(question: Question, documents: Sequence[Document]) -> Selection:
     scores = _scores(question, units, weights)
     chosen = _pick(units, scores, weights)
     if not chosen:
-        return Selection(_quotes(units[:_OPENING]), is_opening=True)
+        return Selection(_quotes(units[:_OPENING], documents), is_opening=True)
     total = sum(weights)
     covered = {term for unit in chosen for term in (*unit.own, *unit.above)}
-    return Selection(_quotes(chosen), sum(weights[term] for term in covered) / total if total else 0.0)
+    return Selection(_quotes(chosen, documents), sum(weights[term] for term in covered) / total if total else 0.0)
 
 
 def _units(terms: Sequence[str], documents: Sequence[Document]) -> list[_Unit]:
     finder = _Finder(terms)
     units = []
-    text_index = 0
     for index, document in enumerate(documents):
-        name = finder.best(stems(document.name))
-        for text in document.texts:
-            text_index += 1
-            about: dict[str, dict[int, float]] = {}
-            for sentence in split(text.text):
-                if sentence.heading not in about:
-                    about[sentence.heading] = {**name, **finder.best(stems(sentence.heading))}
-                tokens = stems(sentence.text)
-                own, spots = finder.find(tokens)
-                units.append(
-                    _Unit(
-                        sentence, index, text_index, text.place, len(tokens), own, spots,
-                        about[sentence.heading], frozenset(tokens),
-                    )
-                )  # fmt: skip
+        above = f"{document.name} {document.section}"
+        about: dict[str, dict[int, float]] = {}
+        for sentence in split(document.text):
+            if sentence.heading not in about:
+                about[sentence.heading] = finder.best(stems(f"{above} {sentence.heading}"))
+            tokens = stems(sentence.text)
+            own, spots = finder.find(tokens)
+            units.append(
+                _Unit(sentence, index, len(tokens), own, spots, about[sentence.heading], frozenset(tokens))
+            )
     return units
 
 
@@ -190,7 +180,7 @@ def _scores(question: Question, units: Sequence[_Unit], weights: Sequence[float]
         score *= 1 + _closeness(unit) + _order(unit)
         if score and any(wanted.search(unit.sentence.text) for wanted in cues):
             score *= _CUE_BONUS
-        score *= 1 + 0.25 / (unit.text_index + 1) + 0.05 / (unit.sentence.position + 1)
+        score *= 1 + 0.25 / (unit.document + 2) + 0.05 / (unit.sentence.position + 1)
         if unit.length > _USUAL_LENGTH:
             score /= 1 + 0.01 * (unit.length - _USUAL_LENGTH)
         if unit.sentence.text.endswith((":", "?")):
@@ -204,7 +194,7 @@ def _scores(question: Question, units: Sequence[_Unit], weights: Sequence[float]
 def _around(units: Sequence[_Unit], index: int, weights: Sequence[float]) -> float:
     """What the sentence before holds of the question: "It is renewed every year" speaks of what stands there."""
     unit = units[index]
-    if not index or units[index - 1].text_index != unit.text_index:
+    if not index or units[index - 1].document != unit.document:
         return 0.0
     before = units[index - 1]
     if before.sentence.heading != unit.sentence.heading:
@@ -263,9 +253,12 @@ def _alike(left: _Unit, right: _Unit) -> bool:
     return shared >= _ALIKE * len(left.tokens | right.tokens) or shared == min(len(left.tokens), len(right.tokens))
 
 
-def _quotes(units: Sequence[_Unit]) -> tuple[Quote, ...]:
-    first: dict[int, int] = {}
+def _quotes(units: Sequence[_Unit], documents: Sequence[Document]) -> tuple[Quote, ...]:
+    """Put the sentences in the order they are read: documents of one name together, the best one first."""
+    first: dict[str, int] = {}
     for rank, unit in enumerate(units):
-        first.setdefault(unit.document, rank)
-    ordered = sorted(units, key=lambda unit: (first[unit.document], unit.text_index, unit.sentence.position))
-    return tuple(Quote(unit.document, unit.sentence.text, unit.place, unit.sentence.is_cut) for unit in ordered)
+        first.setdefault(documents[unit.document].name, rank)
+    ordered = sorted(
+        units, key=lambda unit: (first[documents[unit.document].name], unit.document, unit.sentence.position)
+    )
+    return tuple(Quote(documents[unit.document], unit.sentence.text, unit.sentence.is_cut) for unit in ordered)

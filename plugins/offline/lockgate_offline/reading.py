@@ -1,4 +1,4 @@
-"""What a tool brought, as documents: from retrieval contexts, from JSON of any shape, or from plain text."""
+"""What a tool brought, as documents: from passages, from JSON of any shape, or from plain text."""
 
 import json
 import re
@@ -21,36 +21,34 @@ _SHORT_RESULT: Final = 300
 _MAXIMUM_NOTES: Final = 3
 _MAXIMUM_FACTS: Final = 12
 _MAXIMUM_NAME: Final = 120
-_CONTEXT: Final = re.compile(
-    r"#{1,6}[ \t]+Retrieval context[ \t]+(\d{1,6})(?:[ \t]+of[ \t]+\d{1,6})?[ \t]*", re.IGNORECASE
+_PASSAGE: Final = re.compile(
+    r"#{1,6}[ \t]+(?:Passage|Retrieval context)[ \t]+(\d{1,6})(?:[ \t]+of[ \t]+\d{1,6})?[ \t]*", re.IGNORECASE
 )
-_LABELLED: Final = re.compile(r"[-*]?[ \t]*[*_]{0,2}([A-Za-z][A-Za-z /]{1,40}?)[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*(\S.*)")
+_LABELLED: Final = re.compile(r"[ \t]{0,8}[-*]?[ \t]*[*_]{0,2}([A-Za-z][A-Za-z /]{1,40}?)[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*(\S.*)")
 _FENCE: Final = re.compile(r"(`{3,}|~{3,})[^`\n]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A piece of a document, and where in it the tool says it stands, such as ``page 4``."""
-
-    text: str
-    place: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Document:
-    """One source of a result, with the texts found of it in the order they came.
+    """One text of a result and where it comes from: a passage, a page, a member of a JSON value.
 
     Attributes:
         name: What it is called: a path, a title, an address.
-        texts: Its texts.
-        key: What tells it from others: its address without fragment, or its path; empty for one without a source.
+        text: What it says.
+        key: What tells its source from others; empty for one that is not among the sources.
+        further_keys: Sources that are listed with it, after its own: the links of a passage.
         number: Its number among the sources, from 1; 0 when it is not among them.
+        place: Where in the whole document it stands, such as ``page 4``.
+        section: The heading it stands under there.
     """
 
     name: str
-    texts: tuple[Text, ...]
+    text: str
     key: str = ""
+    further_keys: tuple[str, ...] = ()
     number: int = 0
+    place: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,97 +89,108 @@ def read_result(function: str, content: str) -> Reading:
     return walk.reading(found_nothing=_counted_nothing(value))
 
 
-def read_contexts(text: str) -> tuple[Document, ...]:
-    """Return the documents of a Markdown text that is made of retrieval contexts; none for any other text."""
-    found: dict[str, list[Text]] = {}
-    names: dict[str, str] = {}
-    for context in _contexts(text):
-        key = context.path or context.name
-        names.setdefault(key, context.path or context.name)
-        found.setdefault(key, []).extend(Text(part, context.place) for part in context.texts)
-    return tuple(
-        Document(one_line(names[key], _MAXIMUM_NAME), tuple(texts), key) for key, texts in found.items() if texts
-    )
+def read_passages(text: str) -> tuple[Document, ...]:
+    """Return the passages of a text that lists them as searches of data sources do; none for any other text.
+
+    Each is a source of its own, even two of one file: that is how they are listed below an answer.
+    """
+    found = []
+    for passage in _passages(text):
+        if not (passage.source and passage.pieces):
+            continue
+        name = passage.path or passage.source
+        links = tuple(passage.links)
+        key = f"{name}#passage={passage.number}"
+        found += [
+            Document(one_line(name, _MAXIMUM_NAME), piece, key, links, place=passage.place, section=passage.section)
+            for piece in passage.pieces
+        ]
+    return tuple(found)
 
 
 def numbered(documents: Iterable[Document]) -> tuple[Document, ...]:
-    """Join documents of equal key and number those that have one, from 1, in order of their first appearance."""
-    joined: dict[object, Document] = {}
-    numbers = 0
-    for position, document in enumerate(documents):
-        known = joined.get(document.key) if document.key else None
-        if known:
-            joined[document.key] = replace(known, texts=(*known.texts, *document.texts))
-        elif document.key:
-            numbers += 1
-            joined[document.key] = replace(document, number=numbers)
-        else:
-            joined[position] = document
-    return tuple(joined.values())
+    """Number the sources from 1 in the order in which the results list them; a source that returns keeps its number."""
+    numbers: dict[str, int] = {}
+    found = []
+    for document in documents:
+        if document.key:
+            number = numbers.setdefault(document.key, len(numbers) + 1)
+            for key in document.further_keys:
+                numbers.setdefault(key, len(numbers) + 1)
+            document = replace(document, number=number)
+        found.append(document)
+    return tuple(found)
 
 
 def _read_text(function: str, text: str) -> Reading:
     if not text.strip():
         return Reading()
-    if documents := read_contexts(text):
+    if documents := read_passages(text):
         return Reading(documents)
     if len(text) <= _SHORT_RESULT and text.strip().count("\n") < _MAXIMUM_NOTES:
         return Reading(facts=(one_line(text, _SHORT_RESULT),))
-    return Reading((Document(function, (Text(text),)),))
+    return Reading((Document(function, text),))
 
 
-# --- retrieval contexts -------------------------------------------------------------------------------------
+# --- passages -----------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class _Context:
-    name: str = ""
+class _Passage:
+    number: str
+    source: str = ""
     path: str = ""
     place: str = ""
-    texts: list[str] = field(default_factory=list)
+    section: str = ""
+    links: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
 
 
-def _contexts(text: str) -> Iterator[_Context]:
-    """Walk the lines once. A heading counts only outside fences: the matched text cannot forge a source."""
-    context: _Context | None = None
+def _passages(text: str) -> Iterator[_Passage]:
+    """Walk the lines once. A heading counts only outside fences: the found text cannot forge a source."""
+    passage: _Passage | None = None
     fence = ""
     held: list[str] = []
     for line in text.split("\n"):
         if fence:
             stripped = line.strip()
             if len(stripped) >= len(fence) and stripped == fence[0] * len(stripped):
-                _keep(context, held)
+                _keep(passage, held)
                 fence, held = "", []
             else:
                 held.append(line)
-        elif heading := _CONTEXT.fullmatch(line):
-            if context:
-                yield context
-            context = _Context(name=heading[1])
-        elif context and (opening := _FENCE.fullmatch(line.rstrip())):
+        elif heading := _PASSAGE.fullmatch(line):
+            if passage:
+                yield passage
+            passage = _Passage(heading[1])
+        elif passage and (opening := _FENCE.fullmatch(line.rstrip())):
             fence = opening[1]
-        elif context and (labelled := _LABELLED.fullmatch(line.rstrip())):
-            _label(context, labelled[1].lower(), labelled[2].strip())
-    _keep(context, held)
-    if context:
-        yield context
+        elif passage and (labelled := _LABELLED.fullmatch(line.rstrip())):
+            _label(passage, labelled[1].lower(), labelled[2].strip())
+    _keep(passage, held)
+    if passage:
+        yield passage
 
 
-def _keep(context: _Context | None, lines: list[str]) -> None:
+def _keep(passage: _Passage | None, lines: list[str]) -> None:
     text = "\n".join(lines)
     # The data of an image is one long run without blanks; it holds no sentence.
-    if context and text.strip() and (len(text) < _SHORT_RESULT or " " in text.strip()):
-        context.texts.append(text)
+    if passage and text.strip() and (len(text) < _SHORT_RESULT or " " in text.strip()):
+        passage.pieces.append(text)
 
 
-def _label(context: _Context, label: str, value: str) -> None:
+def _label(passage: _Passage, label: str, value: str) -> None:
     value = value.strip("`")
-    if "path" in label and not context.path:
-        context.path = value
+    if label in ("http", "https", "file"):  # a link: its scheme looks like a label
+        passage.links.append(_without_fragment(f"{label}:{value}"))
+    elif "path" in label:
+        passage.path = passage.path or value
     elif "data source" in label:
-        context.name = value
+        passage.source = passage.source or value
     elif "location" in label:
-        context.place = one_line(value, _MAXIMUM_NAME)
+        passage.place = one_line(value, _MAXIMUM_NAME)
+    elif label == "section":
+        passage.section = value
 
 
 # --- JSON ---------------------------------------------------------------------------------------------------
@@ -234,7 +243,7 @@ class _Walk:
         if documents:
             return Reading(documents, notes=notes)
         if len(self._facts) > _MAXIMUM_FACTS:
-            return Reading((Document(self._function, (Text("\n\n".join(self._rows)),)),), notes=notes)
+            return Reading((Document(self._function, "\n\n".join(self._rows)),), notes=notes)
         return Reading(facts=tuple(self._facts), notes=notes)
 
     def _text(self, key: str, text: str, around: _Around) -> None:
@@ -247,16 +256,16 @@ class _Walk:
             if key not in _ECHO_KEYS:
                 self._fact(key, text)
             return
-        if contexts := read_contexts(text):
-            self._documents += contexts
+        if passages := read_passages(text):
+            self._documents += passages
             return
         name = one_line(around.title or around.address or self._function, _MAXIMUM_NAME)
         if around.address and (snippet or around.is_snippet):
             # Not among the sources, which are pages that were read: the address itself has to stand in the answer.
             name = one_line(f"{name}, {around.address}" if name != around.address else name, 2 * _MAXIMUM_NAME)
-            self._documents.append(Document(name, (Text(text),)))
+            self._documents.append(Document(name, text))
         else:
-            self._documents.append(Document(name, (Text(text),), _without_fragment(around.address)))
+            self._documents.append(Document(name, text, _without_fragment(around.address)))
 
     def _fact(self, key: str, value: str) -> None:
         self._facts.append(one_line(f"{key}: {value}" if key else value, _SHORT_RESULT))

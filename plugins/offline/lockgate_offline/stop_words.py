@@ -3,7 +3,7 @@
 from typing import Final
 
 
-def wordword_set(*lines: str) -> frozenset[str]:
+def word_set(*lines: str) -> frozenset[str]:
     """Return the words of some lines as a set, so that lists of words stay readable."""
     return frozenset(word for line in lines for word in line.split())
 

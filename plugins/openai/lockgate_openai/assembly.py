@@ -14,6 +14,8 @@ from lockgate.providers.failures import ServerError, read_error
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Where hosts put reasoning when a profile does not say."""
 
+_MAX_CHECKS = 100
+
 
 class CallPieces:
     """One tool call while it comes.
@@ -28,7 +30,7 @@ class CallPieces:
         has_function: Whether there was a function at all.
     """
 
-    __slots__ = ("extra", "fragments", "has_function", "id", "index", "name", "value")
+    __slots__ = ("_checks_left", "extra", "fragments", "has_function", "id", "index", "name", "value")
 
     def __init__(self, call_id: str, index: int | None) -> None:
         self.id = call_id
@@ -38,6 +40,7 @@ class CallPieces:
         self.value: object = None
         self.extra: object = None
         self.has_function = False
+        self._checks_left = _MAX_CHECKS
 
     def take(self, entry: Mapping[str, Any]) -> None:
         """Add what an entry of `tool_calls` carries beside ID and index."""
@@ -63,6 +66,9 @@ class CallPieces:
         """Whether the arguments so far are a whole JSON object, so that nothing can follow."""
         if self.value is not None:
             return True
+        if not self.fragments or not self.fragments[-1].rstrip().endswith("}") or not self._checks_left:
+            return False
+        self._checks_left -= 1  # each check reads all there is, and a host decides how often it is asked
         try:
             return isinstance(json.loads("".join(self.fragments)), dict)
         except (ValueError, RecursionError):
@@ -212,8 +218,9 @@ class Assembly:
                 is_another = index is not None and index not in self._by_index and known.index is not None
                 return None if is_another and _carries(entry, "name") else known
             numbered = self._by_index.get(index) if index is not None else None
-            # The ID of a call that began without one.
-            return numbered if numbered is not None and not numbered.id else None
+            if numbered is None or numbered.id or (numbered.name and _carries(entry, "name")):
+                return None
+            return numbered  # the ID of a call that began without one
         if index is not None:
             known = self._by_index.get(index)
             if known is not None and _carries(entry, "name") and known.has_whole_arguments():
@@ -237,7 +244,9 @@ def error_of(chunk: Mapping[str, Any], event: str = "") -> ServerError | None:
 
     It is looked for before `choices`: some hosts send both.
     """
-    if chunk.get("error") or event == "error" or "choices" not in chunk:
+    if event == "error":
+        return read_error(chunk) or ServerError(json.dumps(chunk))
+    if chunk.get("error") or "choices" not in chunk:
         return read_error(chunk)
     return None
 

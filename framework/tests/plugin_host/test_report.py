@@ -1,0 +1,97 @@
+from typing import Any
+
+from lockgate.plugin_host import HostPolicy, PluginHost, PluginRow, Severity, findings, hookimpl, plugin_rows
+from lockgate.registry.contribution import Owner
+from lockgate.registry.incidents import IncidentLog
+
+
+class Bad:
+    @hookimpl
+    def lockgate_tools(self) -> Any:
+        raise RuntimeError("not today")
+
+
+class Good:
+    @hookimpl
+    def lockgate_tools(self) -> Any:
+        return ["a", "b"]
+
+    @hookimpl
+    def lockgate_passage_stores(self) -> Any:
+        return ["c"]
+
+    @hookimpl
+    def lockgate_loops(self) -> Any:
+        return []
+
+
+class Misspelt:
+    @hookimpl
+    def lockgate_tool(self) -> Any: ...
+
+    @hookimpl(optionalhook=True)
+    def lockgate_search_backends(self) -> Any: ...
+
+
+def asked(*plugins: object) -> PluginHost:
+    host = PluginHost(HostPolicy(disabled=frozenset({"int"})), plugins)
+    for hook in host.hooks:
+        host.contributions(hook, services=None)
+    return host
+
+
+def test_the_list_has_a_row_for_each_plugin() -> None:
+    """State, what it contributes and what is wrong are there, loaded or not."""
+    assert plugin_rows(asked(Good(), Bad(), Misspelt(), 3)) == [
+        PluginRow("Bad", "(in code)", "quarantined", "", None, "lockgate_tools failed: RuntimeError: not today"),
+        PluginRow("Good", "(in code)", "loaded", "1 passage stores, 2 tools", None, ""),
+        PluginRow("Misspelt", "(in code)", "loaded", "", None, "1 problem"),
+        PluginRow("int", "(in code)", "disabled", "", None, "It is switched off."),
+    ]
+
+
+def test_the_doctor_names_the_worst_first() -> None:
+    """What contributes nothing is an error with its traceback, then come problems, then notes."""
+    log = IncidentLog()
+    for _ in range(3):
+        log.add(Owner("pack", "1.0", "it"), "is_available of clock", "ValueError: broken")
+    told = findings(asked(Misspelt(), Bad(), 3), log.incidents)
+    assert [(item.severity, item.owner.entry_point if item.owner else "") for item in told] == [
+        (Severity.ERROR, "Bad"),
+        (Severity.WARNING, "Misspelt"),
+        (Severity.WARNING, "it"),
+        (Severity.NOTE, "Misspelt"),
+        (Severity.NOTE, "int"),
+    ]
+    assert "RuntimeError: not today" in told[0].traceback
+    assert told[2].text == "is_available of clock failed (3 times): ValueError: broken"
+    assert told[3].text == "lockgate_search_backends waits for the pack that specifies it."
+
+
+def test_a_healthy_program_has_no_findings() -> None:
+    """The doctor says nothing of what is well."""
+    assert findings(asked(Good())) == []
+
+
+def test_broken_installations_and_slow_imports_are_found(install, monkeypatch) -> None:
+    """What discovery could not read is an error without an owner; a slow import is a note."""
+    monkeypatch.setattr("lockgate.plugin_host.report.SLOW_IMPORT_MS", 0.0)
+    install("broken", "", entry_points="[lockgate]\ngarbage\n")
+    install("slow", "from lockgate import hookimpl\n\n@hookimpl\ndef lockgate_tools():\n    return []\n")
+    error, note = findings(PluginHost())
+    assert (error.severity, error.owner) == (Severity.ERROR, None)
+    assert "broken-1.0.dist-info" in error.text
+    assert note.severity is Severity.NOTE
+    assert note.text.startswith("Its import took ")
+
+
+def test_an_unsupported_and_a_forbidden_plugin_are_told_apart(install) -> None:
+    """One needs another version, the other somebody's permission."""
+    install("forbidden", "")
+    install("unsupported", "", requires="lockgate-framework>=99")
+    told = findings(PluginHost(HostPolicy(allowed=frozenset({"unsupported"}))))
+    assert [(item.severity, item.owner.distribution if item.owner else "") for item in told] == [
+        (Severity.ERROR, "unsupported"),
+        (Severity.NOTE, "forbidden"),
+    ]
+    assert "allow list" in told[1].advice
