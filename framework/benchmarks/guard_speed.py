@@ -7,6 +7,7 @@ ordinary text the kinds hold what would make a careless pattern run away: the be
 
 import sys
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from time import process_time
 
 from lockgate.guard import Guard
@@ -68,7 +69,7 @@ def measure(guard: Guard, seed: str) -> tuple[float, float]:
     """Characters per second on the longest text, and the largest ratio between doublings."""
     lengths = [START << doubling for doubling in range(DOUBLINGS + 1)]
     times = [seconds(guard.sanitize, (seed * (length // len(seed) + 1))[:length]) for length in lengths]
-    ratios = [later / max(earlier, 1e-4) for earlier, later in zip(times, times[1:], strict=False)]
+    ratios = [later / max(earlier, 1e-4) for earlier, later in pairwise(times)]
     return lengths[-1] / max(times[-1], 1e-9), max(ratios)
 
 

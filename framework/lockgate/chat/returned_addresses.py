@@ -36,13 +36,13 @@ def strings_of(value: object, *, names: bool = True) -> Iterator[str]:
         value: The JSON value.
         names: Whether names of members count as texts, too.
     """
-    waiting = [value]
+    waiting: list[object] = [value]
     while waiting:
         item = waiting.pop()
         if isinstance(item, str):
             yield item
         elif isinstance(item, Mapping):
-            for name, inside in reversed(item.items()):
+            for name, inside in list(item.items())[::-1]:
                 waiting += (inside, name) if names else (inside,)
         elif isinstance(item, list | tuple):
             waiting += reversed(item)
@@ -50,7 +50,7 @@ def strings_of(value: object, *, names: bool = True) -> Iterator[str]:
 
 def _texts_of_arguments(arguments: object) -> Iterator[str]:
     """Yield all that the model chose: texts, numbers, names of members below the schema's own."""
-    waiting = list(arguments.values())[::-1] if isinstance(arguments, Mapping) else [arguments]
+    waiting: list[object] = list(arguments.values())[::-1] if isinstance(arguments, Mapping) else [arguments]
     while waiting:
         item = waiting.pop()
         if isinstance(item, str):
@@ -58,7 +58,7 @@ def _texts_of_arguments(arguments: object) -> Iterator[str]:
         elif isinstance(item, int | float) and not isinstance(item, bool):
             yield repr(item)
         elif isinstance(item, Mapping):
-            for name, inside in reversed(item.items()):
+            for name, inside in list(item.items())[::-1]:
                 waiting += (inside, name)
         elif isinstance(item, list | tuple):
             waiting += reversed(item)

@@ -1,6 +1,7 @@
 """The filter: clean, find, neutralize, and say what was done."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -34,6 +35,8 @@ MAXIMUM_PASSES: Final = 5
 """How often a text is looked at again after something was removed from it."""
 DECODING_DEPTH: Final = 3
 """How many encodings within each other are undone."""
+
+Span = tuple[int, int]
 
 _COMMENT_START, _COMMENT_END = "<!--", "-->"
 _MARKDOWN_COMMENT = re.compile(r"^ {0,3}\[(?://|#|comment|_)\]: *(?:#|<>|<#>) *[(\"'][^\n]{0,4000}", re.MULTILINE)
@@ -124,14 +127,15 @@ class Guard:
         look = _Pass()
         view = normalize(text)
         hits = find(view.text, self.rules)
-        concealed = list(_comments(text)) if hits else []
+        in_html = list(_html_comments(text)) if hits else []
+        in_markdown = [match.span() for match in _MARKDOWN_COMMENT.finditer(text)] if hits else []
         for hit in hits:
             start, end = view.span(hit.start, hit.end)
             if hit.is_token and text[start] == "[" and text[start:end].islower():
                 continue  # in lower case it is a subscript of some programming language
             finding = Finding(hit.rule.id, hit.rule.category, snippet(text, start, end))
             look.findings.append(finding)
-            comment = _around(concealed, start, end)
+            comment = _around(in_html, start, end) or _around(in_markdown, start, end)
             if comment is not None:
                 replacement = "" if silently else note(Category.MARKUP_EVASION)
                 look.regions.append(Region(*comment, replacement))
@@ -179,18 +183,17 @@ class Guard:
         return None
 
 
-def _comments(text: str) -> Iterator[tuple[int, int]]:
-    """Comments of HTML and Markdown, which a page does not show."""
+def _html_comments(text: str) -> Iterator[Span]:
     start = text.find(_COMMENT_START)
     while start >= 0:
         end = text.find(_COMMENT_END, start + len(_COMMENT_START))
         if end < 0:
-            break
+            return
         yield start, end + len(_COMMENT_END)
         start = text.find(_COMMENT_START, end)
-    for match in _MARKDOWN_COMMENT.finditer(text):
-        yield match.span()
 
 
-def _around(stretches: list[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
-    return next((stretch for stretch in stretches if stretch[0] <= start and end <= stretch[1]), None)
+def _around(stretches: list[Span], start: int, end: int) -> Span | None:
+    """The stretch that holds a span; stretches are in order and do not overlap."""
+    index = bisect_right(stretches, start, key=lambda stretch: stretch[0]) - 1
+    return stretches[index] if index >= 0 and end <= stretches[index][1] else None

@@ -1,8 +1,8 @@
 """Applying rules to a normalized text in linear time.
 
 A form is tried only around the words it cannot do without: first the vocabulary of the whole text decides which forms
-are possible at all, then each occurrence of the slot that is rarest in it opens a window as wide as the form reaches. Windows of one
-form are merged, so that no character is looked at more often than the number of forms times a constant.
+are possible at all, then each occurrence of the slot that is rarest in it opens a window as wide as the form reaches.
+Windows of one form are merged, so that no character is looked at more often than the number of forms times a constant.
 """
 
 from collections.abc import Collection, Iterator

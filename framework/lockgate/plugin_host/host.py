@@ -23,6 +23,9 @@ from lockgate.registry.contribution import Contribution, Owner
 MAX_ITEMS = 10_000
 """How many items a plugin may contribute through one hook; a generator without an end is told by it."""
 
+MAX_ANSWERS = 4
+"""For how many ``services`` the answers to a hook are kept: the present ones, and those that runs still hold."""
+
 _SPECIFYING = "lockgate_hookspecs"
 
 _asking: ContextVar[tuple[tuple[int, str], ...]] = ContextVar("lockgate_asking", default=())
@@ -34,6 +37,10 @@ class _Asked:
 
     arguments: Mapping[str, Any]
     items: tuple[tuple[Plugin, tuple[Any, ...]], ...]
+
+    def fits(self, wanted: Mapping[str, Any]) -> bool:
+        """Tell whether it was asked with these very arguments."""
+        return all(self.arguments[name] is value for name, value in wanted.items())
 
 
 class PluginHost:
@@ -65,7 +72,7 @@ class PluginHost:
         self._policy = policy if policy is not None else HostPolicy()
         self._specifications = Specifications()
         self._lock = threading.RLock()
-        self._asked: dict[str, _Asked] = {}
+        self._asked: dict[str, list[_Asked]] = {}  # of each hook the latest last
         self._problems: tuple[str, ...] = ()
         if plugins is None:
             discovery = discover(framework_version or lockgate.__version__)
@@ -99,30 +106,28 @@ class PluginHost:
     def contributions(self, hook: str, **arguments: Any) -> list[Contribution]:
         """Return what plugins contribute through a hook, by distribution and entry point.
 
-        Every plugin is asked once per host, the first time the hook is. Blocks for at most the deadline per
-        plugin.
+        A plugin is asked once, the first time the hook is; one whose implementation takes ``services`` once for each
+        ``services``. Blocks for at most the deadline per plugin.
 
         Args:
             hook: Its name, with or without ``lockgate_``.
-            arguments: What the hook is called with, ``services`` as a rule. What it does not take is left
-                out.
+            arguments: What the hook is called with, ``services`` as a rule. What it does not take is left out.
 
         Raises:
             UnknownNameError: Nobody specified such a hook.
-            UsageError: An argument is missing or another one than the first time, or the hook is asked for
-                while it is being answered.
+            UsageError: An argument is missing, or the hook is asked for while it is being answered.
         """
         name = hook if hook.startswith(PREFIX) else f"{PREFIX}{hook}"
         if name not in self.hooks:
             raise UnknownNameError("hook", name, self.hooks)
         wanted = self._arguments(name, arguments)
         with self._entered(name):
-            asked = self._asked.get(name)
+            answers = self._asked.setdefault(name, [])
+            asked = next((answer for answer in answers if answer.fits(wanted)), None)
             if asked is None:
-                asked = self._asked[name] = _Asked(wanted, tuple(self._ask(name, wanted)))
-        for key, value in wanted.items():
-            if asked.arguments[key] is not value:
-                raise UsageError(f"{name} was asked for with another {key!r}; answers are kept, so build a new host.")
+                asked = _Asked(wanted, tuple(self._ask(name, wanted, answers[-1] if answers else None)))
+                answers.append(asked)
+                del answers[:-MAX_ANSWERS]
         kind = name.removeprefix(PREFIX)
         return [
             Contribution(kind, item, plugin.owner)
@@ -169,7 +174,7 @@ class PluginHost:
         for plugin in self._loaded():
             self._specifications.verify(plugin)
         self.contributions(_SPECIFYING)
-        for plugin, holders in self._asked[_SPECIFYING].items:
+        for plugin, holders in self._asked[_SPECIFYING][-1].items:
             self._specifications.add_from(plugin, holders, self._policy.deadline)
         for plugin in self._loaded():
             self._specifications.verify(plugin)
@@ -206,9 +211,15 @@ class PluginHost:
             if not inside:
                 self._lock.release()
 
-    def _ask(self, hook: str, arguments: Mapping[str, Any]) -> Iterator[tuple[Plugin, tuple[Any, ...]]]:
+    def _ask(
+        self, hook: str, arguments: Mapping[str, Any], before: _Asked | None
+    ) -> Iterator[tuple[Plugin, tuple[Any, ...]]]:
+        known = dict(before.items) if before is not None else {}
         for plugin in self._loaded():
             if hook not in plugin.implementations:
+                continue
+            if plugin in known and not _takes_any(plugin, hook, arguments):
+                yield plugin, known[plugin]
                 continue
             outcome = attempt(_items, plugin, hook, arguments, deadline=self._policy.deadline)
             if outcome.fault is not None:
@@ -216,6 +227,12 @@ class PluginHost:
             elif plugin.is_loaded and outcome.value is not None:  # a hook it asked for may have cost it its place
                 plugin.counts[hook.removeprefix(PREFIX)] = len(outcome.value)
                 yield plugin, outcome.value
+
+
+def _takes_any(plugin: Plugin, hook: str, arguments: Mapping[str, Any]) -> bool:
+    return any(
+        name in arguments for item in plugin.implementations[hook] for name in (*item.argnames, *item.kwargnames)
+    )
 
 
 def _same(subject: object) -> object:

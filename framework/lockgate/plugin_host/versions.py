@@ -18,6 +18,7 @@ _PHASES = {"a": 0, "alpha": 0, "b": 1, "beta": 1, "c": 2, "rc": 2, "pre": 2, "pr
 _CLAUSE = re.compile(r"(~=|===|==|!=|<=|>=|<|>)\s*(\S+)")
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*([^;]*?)\s*(?:;(.*))?", re.DOTALL)
 _FINAL = (3, 0)  # sorts behind every pre-release
+_NO_DEV = float("inf")  # and this behind every development release
 
 
 class Version(NamedTuple):
@@ -48,7 +49,7 @@ def parse_version(text: str) -> Version:
     else:  # 1.0.dev1 stands before 1.0a1
         pre = (-1, 0) if match["dev"] and not match["post"] else _FINAL
     post = int(match["post_bare"] or match["post_number"] or 0) if match["post"] else -1
-    dev = int(match["dev_number"] or 0) if match["dev"] else float("inf")
+    dev = int(match["dev_number"] or 0) if match["dev"] else _NO_DEV
     local = tuple(
         (1, int(part), "") if part.isdigit() else (0, 0, part.lower())
         for part in re.split("[-_.]", match["local"] or "")
@@ -100,11 +101,16 @@ def _meets(version: str, specifier: str) -> bool:
         return have <= limit
     if operator == ">=":
         return have >= limit
-    if operator == "<":  # 1.0rc1 is not wanted by <1.0
-        same_release = have[:2] == limit[:2] and _is_pre(have) and not _is_pre(limit)
-        return have < limit and not same_release
+    if operator == "<":
+        return have < (limit if _is_pre(limit) else _first_of(limit))
     # 1.0.post1 is not wanted by >1.0
-    return have > limit and not (have[:2] == limit[:2] and have.post >= 0 and limit.post < 0)
+    is_post_of_limit = have[:3] == limit[:3] and have.post >= 0 and limit.post < 0 and limit.dev == _NO_DEV
+    return have > limit and not is_post_of_limit
+
+
+def _first_of(version: Version) -> Version:
+    """Return the first development release of a version: 1.0rc1 and 1.0.dev1 are not wanted by <1.0."""
+    return version._replace(dev=0, pre=version.pre if version.post >= 0 else (-1, 0))
 
 
 def _equal(have: Version, wanted: str) -> bool:
@@ -139,4 +145,4 @@ def _padded(release: tuple[int, ...], length: int) -> tuple[int, ...]:
 
 
 def _is_pre(version: Version) -> bool:
-    return version.pre != _FINAL or version.dev != float("inf")
+    return version.pre != _FINAL or version.dev != _NO_DEV

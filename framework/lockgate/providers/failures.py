@@ -154,7 +154,7 @@ def read_error_body(body: bytes) -> ServerError:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return ServerError(_page_title(text) if text.startswith("<") else text)
-    return read_error(value) or ServerError(text, body=value)
+    return read_error(value) or ServerError(text if value else "", body=value)
 
 
 def read_error(value: object) -> ServerError | None:

@@ -286,7 +286,10 @@ class _Connections:
         if url is None:
             if len(self._urls) >= 64:
                 self._urls.clear()
-            url = self._urls[request.url] = self._httpx.URL(request.url)
+            url = self._httpx.URL(request.url)
+            if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 80) < 65_536:
+                raise self._httpx.UnsupportedProtocol("no address for HTTP")
+            self._urls[request.url] = url
         outgoing = self._httpx.Request(
             request.method,
             url,

@@ -5,6 +5,7 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import TypeVar
 
 from lockgate.addresses import AddressError, WebAddress
@@ -118,4 +119,4 @@ def json_table(value: object) -> Mapping[str, object]:
             waiting += item
         elif not isinstance(item, str | int | float) or (isinstance(item, float) and not math.isfinite(item)):
             raise WrongValueError(f"holds the value {shown(item)}, which JSON does not know")
-    return value
+    return MappingProxyType(dict(value))

@@ -32,6 +32,7 @@ _SECRET_WORDS = ("key", "token", "password", "secret")
 _LISTING = 'it has to be a list of names, such as ["a", "b"]'
 Table = Mapping[str, object]
 T = TypeVar("T")
+_NOTHING: Table = MappingProxyType({})
 
 
 def settings_from_table(table: Table) -> SettingsFile:
@@ -215,14 +216,12 @@ class _Reader:
             self_hosted=_optional(table, "self_hosted", checks.flag, False),
             can_call_tools=_optional(table, "can_call_tools", checks.flag, None),
             confidence=_optional(table, "confidence", checks.level, None),
-            parameters=MappingProxyType(dict(_optional(table, "parameters", checks.json_table, {}))),
+            parameters=_optional(table, "parameters", checks.json_table, _NOTHING),
         )
 
     def _data_source(self, name: str, table: Table) -> DataSourceEntry:
         rest = checks.json_table({key: value for key, value in table.items() if key not in ("kind", "name")})
-        return DataSourceEntry(
-            name, _required(table, "kind"), _optional(table, "name", checks.text, name), MappingProxyType(dict(rest))
-        )
+        return DataSourceEntry(name, _required(table, "kind"), _optional(table, "name", checks.text, name), rest)
 
 
 def key_of(place: str, name: str) -> str:

@@ -49,11 +49,9 @@ Secrets do not belong here: they are in the keyring or in ``secrets.toml``.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from lockgate.policy import ConfidenceLevel, ConfidenceScheme
 
-_EMPTY: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,7 @@ class ProviderEntry:
     self_hosted: bool = False
     can_call_tools: bool | None = None
     confidence: ConfidenceLevel | None = None
-    parameters: Mapping[str, object] = field(default=_EMPTY)
+    parameters: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ class DataSourceEntry:
     id: str
     kind: str
     name: str = ""
-    settings: Mapping[str, object] = field(default=_EMPTY)
+    settings: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +133,14 @@ class SettingsFile:
     trusted_provider_ids: frozenset[str] = frozenset()
     default_provider: str = ""
     confidence_scheme: ConfidenceScheme = ConfidenceScheme.TRUST_ALL
-    custom_confidence: Mapping[str, ConfidenceLevel] = field(default=MappingProxyType({}))
-    minimum_provider_confidence_by_tool_id: Mapping[str, ConfidenceLevel] = field(default=MappingProxyType({}))
-    default_tool_ids_by_component: Mapping[str, tuple[str, ...]] = field(default=MappingProxyType({}))
+    custom_confidence: Mapping[str, ConfidenceLevel] = field(default_factory=dict)
+    minimum_provider_confidence_by_tool_id: Mapping[str, ConfidenceLevel] = field(default_factory=dict)
+    default_tool_ids_by_component: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     max_tool_calls: int | None = None
     max_tool_result_characters: int | None = None
     disabled_plugins: frozenset[str] = frozenset()
     allowed_plugins: frozenset[str] | None = None
-    tool_settings: Mapping[str, object] = field(default=_EMPTY)
-    providers: Mapping[str, ProviderEntry] = field(default=MappingProxyType({}))
-    data_sources: Mapping[str, DataSourceEntry] = field(default=MappingProxyType({}))
+    tool_settings: Mapping[str, object] = field(default_factory=dict)
+    providers: Mapping[str, ProviderEntry] = field(default_factory=dict)
+    data_sources: Mapping[str, DataSourceEntry] = field(default_factory=dict)
     problems: tuple[FileProblem, ...] = ()

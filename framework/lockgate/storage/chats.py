@@ -47,13 +47,14 @@ class SqliteChatStore:
 
     async def list_chats(self, limit: int = 50) -> Sequence[ChatSummary]:
         """Return the latest chats, newest first."""
+        nothing: list[tuple[str, str, str, int]] = []
         rows = await self._database.read(
             lambda connection: connection.execute(
                 "SELECT id, title, updated, (SELECT count(*) FROM messages WHERE chat_id = id) FROM chats "
                 "ORDER BY updated DESC, id LIMIT ?",
                 (max(0, limit),),
             ).fetchall(),
-            [],
+            nothing,
         )
         return [ChatSummary(*row) for row in rows]
 

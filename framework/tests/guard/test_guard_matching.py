@@ -167,7 +167,7 @@ def test_a_snippet_is_short_and_of_one_line() -> None:
 )
 def test_a_wrong_rule_file_is_explained(text: str, message: str) -> None:
     """An error names the file and what would be right."""
-    with pytest.raises(RuleFileError, match="mine.toml") as caught:
+    with pytest.raises(RuleFileError, match=r"mine\.toml") as caught:
         RuleSet.from_toml({"mine.toml": text})
     assert message in str(caught.value)
 

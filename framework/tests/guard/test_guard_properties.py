@@ -14,8 +14,10 @@ FRAGMENTS = st.sampled_from(
     [
         *"ai \n\t.!?<>[]{}|\\%&;=⟦⟧\u200b\u200d\u202e\u2067\u2069\ufe0f\U000e0041\x1b\x00\ud800\u0456\u03bf",
         "ignore", "Ignore all previous", " instructions", "all ", "previous ", "your ", "rules", "prompt",
-        "vergiss ", "deine ", "Anweisungen", "<!--", "-->", "<!-", "->", "--", "[//]: # (", "<|im_start|>", "<|im_", "start|>",
-        "[INST]", "&#105;", "&amp;", "\\u0069", "%69", "%20", "aWdub3JlIGFsbCBwcmV2aW91cyBpbnN0cnVjdGlvbnM=", "system: ",
+        "vergiss ", "deine ", "Anweisungen", "<!--", "-->", "<!-", "->", "--", "[//]: # (", "<|im_start|>", "<|im_",
+        "start|>",
+        "[INST]", "&#105;", "&amp;", "\\u0069", "%69", "%20", "aWdub3JlIGFsbCBwcmV2aW91cyBpbnN0cnVjdGlvbnM=",
+        "system: ",
         "69676e6f726520616c6c2070726576696f757320696e737472756374696f6e73", "passage withheld by the content filter",
         note(Category.OVERRIDE), note(Category.ENCODING_EVASION), "⟦passage ", "x" * 250, " word" * 60, "\u2066",
         "\r\n\r\n",

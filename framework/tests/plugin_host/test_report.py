@@ -1,4 +1,7 @@
+from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from lockgate.plugin_host import HostPolicy, PluginHost, PluginRow, Severity, findings, hookimpl, plugin_rows
 from lockgate.registry.contribution import Owner
@@ -33,7 +36,7 @@ class Misspelt:
     def lockgate_search_backends(self) -> Any: ...
 
 
-def asked(*plugins: object) -> PluginHost:
+def _asked(*plugins: object) -> PluginHost:
     host = PluginHost(HostPolicy(disabled=frozenset({"int"})), plugins)
     for hook in host.hooks:
         host.contributions(hook, services=None)
@@ -42,7 +45,7 @@ def asked(*plugins: object) -> PluginHost:
 
 def test_the_list_has_a_row_for_each_plugin() -> None:
     """State, what it contributes and what is wrong are there, loaded or not."""
-    assert plugin_rows(asked(Good(), Bad(), Misspelt(), 3)) == [
+    assert plugin_rows(_asked(Good(), Bad(), Misspelt(), 3)) == [
         PluginRow("Bad", "(in code)", "quarantined", "", None, "lockgate_tools failed: RuntimeError: not today"),
         PluginRow("Good", "(in code)", "loaded", "1 passage stores, 2 tools", None, ""),
         PluginRow("Misspelt", "(in code)", "loaded", "", None, "1 problem"),
@@ -55,7 +58,7 @@ def test_the_doctor_names_the_worst_first() -> None:
     log = IncidentLog()
     for _ in range(3):
         log.add(Owner("pack", "1.0", "it"), "is_available of clock", "ValueError: broken")
-    told = findings(asked(Misspelt(), Bad(), 3), log.incidents)
+    told = findings(_asked(Misspelt(), Bad(), 3), log.incidents)
     assert [(item.severity, item.owner.entry_point if item.owner else "") for item in told] == [
         (Severity.ERROR, "Bad"),
         (Severity.WARNING, "Misspelt"),
@@ -70,10 +73,12 @@ def test_the_doctor_names_the_worst_first() -> None:
 
 def test_a_healthy_program_has_no_findings() -> None:
     """The doctor says nothing of what is well."""
-    assert findings(asked(Good())) == []
+    assert findings(_asked(Good())) == []
 
 
-def test_broken_installations_and_slow_imports_are_found(install, monkeypatch) -> None:
+def test_broken_installations_and_slow_imports_are_found(
+    install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What discovery could not read is an error without an owner; a slow import is a note."""
     monkeypatch.setattr("lockgate.plugin_host.report.SLOW_IMPORT_MS", 0.0)
     install("broken", "", entry_points="[lockgate]\ngarbage\n")
@@ -85,7 +90,7 @@ def test_broken_installations_and_slow_imports_are_found(install, monkeypatch) -
     assert note.text.startswith("Its import took ")
 
 
-def test_an_unsupported_and_a_forbidden_plugin_are_told_apart(install) -> None:
+def test_an_unsupported_and_a_forbidden_plugin_are_told_apart(install: Callable[..., str]) -> None:
     """One needs another version, the other somebody's permission."""
     install("forbidden", "")
     install("unsupported", "", requires="lockgate-framework>=99")

@@ -25,7 +25,15 @@ class Pack:
         return [Backends]
 
 
-def record(host: PluginHost, name: str) -> PluginRecord:
+def _nothing() -> Any:
+    return []
+
+
+def _services(services: Any) -> Any:
+    return [services]
+
+
+def _record(host: PluginHost, name: str) -> PluginRecord:
     return next(item for item in host.records if item.name == name)
 
 
@@ -41,7 +49,7 @@ def test_every_hook_of_the_framework_is_documented(hook: str) -> None:
 @pytest.mark.parametrize("hook", [name for name in HOOKS if name != "lockgate_hookspecs"])
 def test_every_hook_of_the_framework_can_be_implemented(hook: str) -> None:
     """Each hook hands over ``services`` and brings items under its own kind."""
-    plugin = type("Plugin", (), {hook: hookimpl(lambda self, services: [services], specname=hook)})()
+    plugin = type("Plugin", (), {hook: staticmethod(hookimpl(_services, specname=hook))})()
     (item,) = PluginHost(plugins=[plugin]).contributions(hook, services="the services")
     assert (item.kind, item.value) == (hook.removeprefix("lockgate_"), "the services")
 
@@ -58,7 +66,7 @@ def test_a_pack_specifies_a_hook_for_others() -> None:
     assert [item.value for item in host.contributions("search_backends", services=None)] == ["backend"]
     assert host.hooks["lockgate_search_backends"].entry_point == "Pack"
     assert host.hooks["lockgate_tools"] is FRAMEWORK
-    assert record(host, "Another").hooks == ("lockgate_search_backends",)
+    assert _record(host, "Another").hooks == ("lockgate_search_backends",)
     assert all(not it.problems for it in host.records)
 
 
@@ -80,7 +88,7 @@ def test_of_two_specifications_of_one_name_the_first_stays() -> None:
     host = PluginHost(plugins=[Quarrel(), Pack()])
     assert host.hooks["lockgate_search_backends"].entry_point == "Pack"
     assert host.hooks["lockgate_mail_servers"].entry_point == "Quarrel"
-    it = record(host, "Quarrel")
+    it = _record(host, "Quarrel")
     assert it.state is PluginState.LOADED
     (problem,) = it.problems
     assert "lockgate_search_backends" in problem
@@ -102,7 +110,7 @@ def test_a_hook_of_the_framework_cannot_be_specified_again() -> None:
 
     host = PluginHost(plugins=[Greedy()])
     assert host.hooks["lockgate_tools"] is FRAMEWORK
-    assert "lockgate-framework has specified it already" in record(host, "Greedy").problems[0]
+    assert "lockgate-framework has specified it already" in _record(host, "Greedy").problems[0]
 
 
 def test_specifications_that_could_never_be_called_are_not_taken() -> None:
@@ -125,7 +133,7 @@ def test_specifications_that_could_never_be_called_are_not_taken() -> None:
 
     host = PluginHost(plugins=[Strange()])
     assert sorted(host.hooks) == HOOKS
-    text = " ".join(record(host, "Strange").problems)
+    text = " ".join(_record(host, "Strange").problems)
     assert "search_backends is not taken: its name has to begin with lockgate_" in text
     assert "lockgate_argument is not taken: it may take services and nothing else, not chat" in text
     assert "lockgate_first is not taken: firstresult and historic" in text
@@ -148,7 +156,7 @@ def test_a_pack_returns_holders_of_specifications(holders: Any) -> None:
 @pytest.mark.parametrize("name", ["lockgate_tool", "lockgate_toools", "tools", "lockgate_tools_"])
 def test_a_misspelt_hook_is_told_with_what_was_meant(name: str) -> None:
     """The plugin stays loaded, and its record names the hook that is near."""
-    plugin = type("Misspelt", (), {name: hookimpl(lambda self: [], specname=name)})()
+    plugin = type("Misspelt", (), {name: staticmethod(hookimpl(_nothing, specname=name))})()
     (it,) = PluginHost(plugins=[plugin]).records
     assert it.state is PluginState.LOADED
     assert it.pending == (name,)
@@ -162,7 +170,10 @@ def test_a_misspelt_hook_of_a_pack_is_told_too() -> None:
         @hookimpl
         def lockgate_search_backend(self) -> Any: ...
 
-    assert "Did you mean lockgate_search_backends?" in record(PluginHost(plugins=[Misspelt(), Pack()]), "Misspelt").problems[0]
+    assert (
+        "Did you mean lockgate_search_backends?"
+        in _record(PluginHost(plugins=[Misspelt(), Pack()]), "Misspelt").problems[0]
+    )
     assert "Did you mean" not in PluginHost(plugins=[Misspelt()]).records[0].problems[0]
 
 
@@ -207,14 +218,14 @@ def test_a_plugin_without_a_hook_is_told() -> None:
 
 
 @pytest.mark.parametrize("options", [{"wrapper": True}, {"hookwrapper": True}])
-def test_wrappers_are_refused(options: dict[str, bool]) -> None:
+def test_wrappers_are_refused(options: dict[str, Any]) -> None:
     """Hooks are called plugin by plugin, so a wrapper could only mislead its author."""
 
     class Wrapper:
-        @hookimpl(**options)
         def lockgate_tools(self) -> Any:
             yield
 
+    hookimpl(Wrapper.lockgate_tools, **options)
     (it,) = PluginHost(plugins=[Wrapper()]).records
     assert it.state is PluginState.QUARANTINED
     assert it.reason.startswith("lockgate_tools is a wrapper")
@@ -247,6 +258,6 @@ def test_an_argument_that_does_not_exist_is_told_before_the_call() -> None:
         def lockgate_hookspecs(self, services: Any) -> Any: ...
 
     host = PluginHost(plugins=[Framework(), Foreign(), Early(), Pack()])
-    assert record(host, "Framework").reason == "lockgate_tools asks for the argument 'chat'; there is only services."
-    assert record(host, "Foreign").reason.startswith("lockgate_search_backends asks for the argument 'pages'")
-    assert record(host, "Early").reason == "lockgate_hookspecs asks for the argument 'services'; there is none."
+    assert _record(host, "Framework").reason == "lockgate_tools asks for the argument 'chat'; there is only services."
+    assert _record(host, "Foreign").reason.startswith("lockgate_search_backends asks for the argument 'pages'")
+    assert _record(host, "Early").reason == "lockgate_hookspecs asks for the argument 'services'; there is none."

@@ -54,7 +54,7 @@ def test_all_specifiers_have_to_fit() -> None:
     assert not fits("0.1.0", "===0.1")
 
 
-@pytest.mark.parametrize("specifiers", [">=banana", "0.1", "=> 1", "~=1", "<0.1,>=x"])
+@pytest.mark.parametrize("specifiers", [">=banana", "0.1", "=> 1", "~=1", "~=x", "==x.*", "<0.1,>=x"])
 def test_what_cannot_be_read_is_said(specifiers: str) -> None:
     """An unreadable specifier raises, even behind one that already does not fit."""
     with pytest.raises(ValueError, match=r"not a version|at least two"):

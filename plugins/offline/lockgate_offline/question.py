@@ -18,6 +18,10 @@ _BROADER_WORDS: Final = 3
 _ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`{}|\\^]{1,4000}", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(?<![\w.,])[-−]?\d{1,15}(?:[.,]\d{1,15})*(?![\w])")
 _QUOTED: Final = re.compile(r"\"([^\"\n]{1,500})\"|“([^”\n]{1,500})”|„([^“”\n]{1,500})[“”]|«([^»\n]{1,500})»")
+_MEASURE: Final = re.compile(
+    r"\b(how\s+)(?:long|many|much|often|quickly|fast|far|soon)\b|\b(wie\s+)(?:lange?|oft|viele?|schnell|weit|bald)\b",
+    re.IGNORECASE,
+)
 _NUMBER_WORDS: Final = {
     "zero": 0, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "null": 0, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7,
@@ -105,7 +109,8 @@ def read_question(text: str) -> Question:
 
 def _key_words(text: str, language: Language) -> tuple[str, ...]:
     found: dict[str, str] = {}
-    for match in WORD.finditer(text):
+    # "How long" asks for a number; the word "long" is not what the answer is found by.
+    for match in WORD.finditer(_MEASURE.sub(r"\1\2", text)):
         word = re.sub(r"['’]s$", "", match.group())
         if is_stop_word(word, language) or (len(word) < 2 and not word.isdigit()):
             continue

@@ -18,7 +18,7 @@ MAXIMUM_QUOTES: Final = 5
 _OPENING: Final = 2
 _HEADING_SHARE: Final = 0.45
 _NEIGHBOUR_SHARE: Final = 0.2
-_LEAST_SHARE: Final = 0.4
+_LEAST_SHARE: Final = 0.33
 _ALIKE: Final = 0.7
 _USUAL_LENGTH: Final = 30
 _FEW_WORDS: Final = 0.34
@@ -178,7 +178,8 @@ def _scores(question: Question, units: Sequence[_Unit], weights: Sequence[float]
         )
         score += _NEIGHBOUR_SHARE * _around(units, index, weights)
         score *= 1 + _closeness(unit) + _order(unit)
-        if score and any(wanted.search(unit.sentence.text) for wanted in cues):
+        is_cued = any(wanted.search(unit.sentence.text) for wanted in cues)
+        if is_cued:
             score *= _CUE_BONUS
         score *= 1 + 0.25 / (unit.document + 2) + 0.05 / (unit.sentence.position + 1)
         if unit.length > _USUAL_LENGTH:
@@ -187,7 +188,7 @@ def _scores(question: Question, units: Sequence[_Unit], weights: Sequence[float]
             score *= 0.7  # it announces or asks, and tells nothing
         if unit.length < 4:
             score *= 0.8
-        scores.append(score if unit.own or len(unit.above) > 1 else 0.0)
+        scores.append(score if unit.own or len(unit.above) > 1 or is_cued else 0.0)
     return scores
 
 

@@ -24,7 +24,9 @@ _MAXIMUM_NAME: Final = 120
 _PASSAGE: Final = re.compile(
     r"#{1,6}[ \t]+(?:Passage|Retrieval context)[ \t]+(\d{1,6})(?:[ \t]+of[ \t]+\d{1,6})?[ \t]*", re.IGNORECASE
 )
-_LABELLED: Final = re.compile(r"[ \t]{0,8}[-*]?[ \t]*[*_]{0,2}([A-Za-z][A-Za-z /]{1,40}?)[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*(\S.*)")
+_LABELLED: Final = re.compile(
+    r"[ \t]{0,8}[-*]?[ \t]*[*_]{0,2}([A-Za-z][A-Za-z /]{1,40}?)[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*(\S.*)"
+)
 _FENCE: Final = re.compile(r"(`{3,}|~{3,})[^`\n]*")
 
 
@@ -113,12 +115,10 @@ def numbered(documents: Iterable[Document]) -> tuple[Document, ...]:
     numbers: dict[str, int] = {}
     found = []
     for document in documents:
-        if document.key:
-            number = numbers.setdefault(document.key, len(numbers) + 1)
-            for key in document.further_keys:
-                numbers.setdefault(key, len(numbers) + 1)
-            document = replace(document, number=number)
-        found.append(document)
+        number = numbers.setdefault(document.key, len(numbers) + 1) if document.key else 0
+        for key in document.further_keys:
+            numbers.setdefault(key, len(numbers) + 1)
+        found.append(replace(document, number=number))
     return tuple(found)
 
 
