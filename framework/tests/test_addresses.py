@@ -111,8 +111,15 @@ def test_request_keys_compare_what_the_server_is_asked_for() -> None:
     """Case of scheme and host, default port and fragment make no difference; scheme, path and query do."""
     same = {"https://example.org/a?b", "HTTPS://EXAMPLE.ORG/a?b", "https://example.org:443/a?b#c"}
     assert len({request_key(address) for address in same}) == 1
-    others = ["http://example.org/a?b", "https://example.org/A?b", "https://example.org/a?B", "https://example.org/a",
-              "https://example.org:444/a?b", "https://www.example.org/a?b", "https://example.org/a/?b"]
+    others = [
+        "http://example.org/a?b",
+        "https://example.org/A?b",
+        "https://example.org/a?B",
+        "https://example.org/a",
+        "https://example.org:444/a?b",
+        "https://www.example.org/a?b",
+        "https://example.org/a/?b",
+    ]
     assert len({request_key(address) for address in (*others, *same)}) == len(others) + 1
 
 
@@ -135,7 +142,9 @@ FOUND = {
     "(https://a.example/b_(c))": ["https://a.example/b_(c)"],
     "[https://a.example/x](https://a.example/x)": ["https://a.example/x"],
     "[1](https://a.example/1)[2](https://a.example/2)": [
-        "https://a.example/1)[2", "https://a.example/1", "https://a.example/2"
+        "https://a.example/1)[2",
+        "https://a.example/1",
+        "https://a.example/2",
     ],
     "**https://a.example/** _https://b.example/_": ["https://a.example/", "https://b.example/"],
     "<a href='https://a.example/x'>": ["https://a.example/x"],
@@ -168,7 +177,9 @@ def test_addresses_are_found_as_a_reader_would(text: str, addresses: list[str]) 
 
 def test_items_of_a_list_without_blanks_are_found() -> None:
     """A comma before the next scheme ends an address, too."""
-    assert {"https://a.example/1", "https://b.example/2"} <= set(find_addresses("https://a.example/1,https://b.example/2"))
+    assert {"https://a.example/1", "https://b.example/2"} <= set(
+        find_addresses("https://a.example/1,https://b.example/2")
+    )
 
 
 @pytest.mark.parametrize("unit", [")", "](", "https://", "https://a.example/,", "&amp;", "。", "(", "[]", "."])

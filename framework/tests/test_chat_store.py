@@ -1,11 +1,8 @@
 """Chats on disk: nothing lost, nothing lowered, nothing destroyed."""
 
 import asyncio
-import signal
 import sqlite3
 import stat
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -103,9 +100,7 @@ async def test_a_chat_comes_back_equal(store: SqliteChatStore, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("selected", [None, (), ("a",)])
-async def test_never_chosen_differs_from_all_off(
-    store: SqliteChatStore, selected: tuple[str, ...] | None
-) -> None:
+async def test_never_chosen_differs_from_all_off(store: SqliteChatStore, selected: tuple[str, ...] | None) -> None:
     """A selection that was never made and an empty one come back as what they were."""
     await store.save(ChatThread(id="c", selected_tools=selected))
     loaded = await store.load("c")
@@ -197,96 +192,6 @@ def test_requirements_never_fall(
         await store.close()
 
     asyncio.run(run(tmp_path_factory.mktemp("property") / "chats.sqlite3"))
-
-
-RAISER = """
-import asyncio, random, sys
-from pathlib import Path
-from lockgate.policy import *
-from lockgate.chat import ChatThread, Message, Role
-from lockgate.storage import SqliteChatStore
-
-async def main(path, seed, count):
-    store, dice = SqliteChatStore(Path(path)), random.Random(seed)
-    print("ready", flush=True)
-    for number in range(count):
-        requirements = ChatRequirements(
-            dice.choice(list(ConfidenceLevel)), dice.choice(list(DataSourceSecurity)),
-            dice.choice(list(OutboundDataRestriction)))
-        chat = f"c{dice.randrange(200)}"
-        joined = await store.raise_requirements(chat, requirements)
-        assert joined.join(requirements) is joined
-        print(chat, joined.confidence.name, joined.data_security.name, joined.outbound.name, flush=True)
-        await store.save(ChatThread(id=chat, messages=(Message(Role.USER, "x" * 20000),) * dice.randrange(4)))
-    await store.close()
-
-asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
-"""
-
-
-def start_raiser(path: Path, seed: int, count: int) -> "subprocess.Popen[str]":
-    """Start a process that raises and saves chats, and reports each raise once it is acknowledged."""
-    return subprocess.Popen(
-        [sys.executable, "-c", RAISER, str(path), str(seed), str(count)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def acknowledged(lines: list[str]) -> dict[str, ChatRequirements]:
-    """Return the join of everything a raiser reported, by chat."""
-    levels: dict[str, ChatRequirements] = {}
-    for line in lines:
-        if line.endswith("\n") and len(words := line.split()) == 4:
-            level = ChatRequirements(
-                ConfidenceLevel[words[1]], DataSourceSecurity[words[2]], OutboundDataRestriction[words[3]]
-            )
-            levels[words[0]] = levels.get(words[0], NOTHING).join(level)
-    return levels
-
-
-async def check_not_lower(path: Path, levels: dict[str, ChatRequirements]) -> None:
-    """Assert that no chat demands less than was acknowledged."""
-    store = SqliteChatStore(path)
-    for chat, level in levels.items():
-        stored = await store.raise_requirements(chat, NOTHING)
-        assert stored.join(level) is stored, f"{chat}: {stored} is lower than the acknowledged {level}"
-    await store.close()
-
-
-async def test_processes_raise_together(tmp_path: Path) -> None:
-    """Three processes that raise and save the same chats of a new file lose nothing of each other."""
-    path = tmp_path / "chats.sqlite3"
-    raisers = [start_raiser(path, seed, 40) for seed in range(3)]
-    lines: list[str] = []
-    for raiser in raisers:
-        output, errors = raiser.communicate(timeout=120)
-        assert raiser.returncode == 0, errors
-        lines += output.splitlines(keepends=True)
-    assert len(lines) == 3 * 41
-    await check_not_lower(path, acknowledged(lines))
-
-
-@pytest.mark.parametrize("seed", range(4))
-async def test_a_killed_process_leaves_what_it_acknowledged(tmp_path: Path, seed: int) -> None:
-    """Killed in the middle of writing, the file opens and no requirement is lower than the last one reported."""
-    path = tmp_path / "chats.sqlite3"
-    raiser = start_raiser(path, seed, 100_000)
-    assert raiser.stdout is not None
-    lines = [raiser.stdout.readline() for _ in range((5, 17, 38, 61)[seed])]
-    raiser.send_signal(signal.SIGKILL)
-    lines += raiser.stdout.readlines()
-    raiser.stdout.close()
-    assert raiser.stderr is not None
-    raiser.stderr.close()
-    assert raiser.wait() == -signal.SIGKILL
-    levels = acknowledged(lines)
-    assert levels
-    await check_not_lower(path, levels)
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    connection.close()
 
 
 async def test_event_loops_share_a_store(store: SqliteChatStore) -> None:

@@ -1,5 +1,6 @@
 """Secrets: kept by a keyring where there is a real one, else in a private file; never shown."""
 
+import functools
 import stat
 from pathlib import Path
 
@@ -177,7 +178,8 @@ def test_only_a_real_keyring_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     import keyring
 
     def backend(module: str, name: str = "Keyring", **members: object) -> object:
-        return type(name, (), {"__module__": module, **members})()
+        made: object = object.__new__(type(name, (), {"__module__": module, **members}))
+        return made
 
     real = backend("keyring.backends.SecretService")
     plain = backend("keyrings.alt.file", "PlaintextKeyring")
@@ -191,7 +193,7 @@ def test_only_a_real_keyring_counts(monkeypatch: pytest.MonkeyPatch) -> None:
         (backend("keyring.backends.chainer", "ChainerBackend", backends=[]), None),
     ]
     for there, expected in cases:
-        monkeypatch.setattr(keyring, "get_keyring", lambda there=there: there)
+        monkeypatch.setattr(keyring, "get_keyring", functools.partial(lambda backend: backend, there))
         assert system_keyring() is expected
 
     def broken() -> object:

@@ -15,9 +15,8 @@ from lockgate.settings import file_values
 from lockgate.settings.file_reading import PROVIDER_KEYS, TOP_KEYS, settings_from_table
 from lockgate.settings.file_values import DataSourceEntry, ProviderEntry, SettingsFile
 from lockgate.settings.files import UserSettings
-from lockgate.settings.home import Home
 
-EXAMPLE = '''\
+EXAMPLE = """\
 # my settings
 enable_tools = true
 disabled_tool_ids = ["web_search"]
@@ -63,7 +62,7 @@ parameters = { temperature = 0.2, nested = { a = [1] } }
 [data_sources.docs]
 kind = "local_folder"
 path = "/docs"
-'''
+"""
 
 
 @pytest.fixture
@@ -121,28 +120,60 @@ def test_no_file_means_the_defaults(user: UserSettings) -> None:
 WRONG: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
     "misspelt key": ("enable_tool = true", ("enable_tool ", "Did you mean 'enable_tools'?"), {}),
     "unknown key": ("zzz = 1", ("zzz", "Known are", "enable_tools"), {}),
-    "switch as text": ('enable_tools = "no"', ("enable_tools", "'no'", "true and false", "off"), {"enable_tools": False}),
-    "disabled as text": ('disabled_tool_ids = "a"', ("disabled_tool_ids", "'a'", '["a", "b"]'),
-                         {"disabled_tool_ids": frozenset({"a"})}),
-    "disabled in part": ('disabled_tool_ids = ["a", 7]', ("disabled_tool_ids", "7"), {"disabled_tool_ids": frozenset({"a"})}),
+    "switch as text": (
+        'enable_tools = "no"',
+        ("enable_tools", "'no'", "true and false", "off"),
+        {"enable_tools": False},
+    ),
+    "disabled as text": (
+        'disabled_tool_ids = "a"',
+        ("disabled_tool_ids", "'a'", '["a", "b"]'),
+        {"disabled_tool_ids": frozenset({"a"})},
+    ),
+    "disabled in part": (
+        'disabled_tool_ids = ["a", 7]',
+        ("disabled_tool_ids", "7"),
+        {"disabled_tool_ids": frozenset({"a"})},
+    ),
     "trusted as text": ('trusted_provider_ids = "a"', ("trusted_provider_ids",), {"trusted_provider_ids": frozenset()}),
     "default provider": ("default_provider = 1", ("default_provider", "text"), {"default_provider": ""}),
-    "scheme": ('[confidence]\nscheme = "TRUST_ALLL"', ("confidence.scheme", "'TRUST_ALLL'", "LOCAL_TRUST_ONLY",
-               "Did you mean 'TRUST_ALL'?"), {"confidence_scheme": ConfidenceScheme.CUSTOM, "custom_confidence": {}}),
-    "custom level": ('[confidence]\ncustom = {X = "HIHG"}', ("confidence.custom.X", "'HIHG'", "Did you mean 'HIGH'?"),
-                     {"custom_confidence": {"X": ConfidenceLevel.UNKNOWN}}),
+    "scheme": (
+        '[confidence]\nscheme = "TRUST_ALLL"',
+        ("confidence.scheme", "'TRUST_ALLL'", "LOCAL_TRUST_ONLY", "Did you mean 'TRUST_ALL'?"),
+        {"confidence_scheme": ConfidenceScheme.CUSTOM, "custom_confidence": {}},
+    ),
+    "custom level": (
+        '[confidence]\ncustom = {X = "HIHG"}',
+        ("confidence.custom.X", "'HIHG'", "Did you mean 'HIGH'?"),
+        {"custom_confidence": {"X": ConfidenceLevel.UNKNOWN}},
+    ),
     "custom type": ('[confidence]\ncustom = {OPENAI = "HIGH"}', ("confidence.custom.OPENAI", "'OPEN_AI'"), {}),
     "custom as text": ('[confidence]\ncustom = "HIGH"', ("confidence.custom", "table"), {"custom_confidence": {}}),
-    "minimum": ('[minimum_provider_confidence_by_tool_id]\na = "LWO"\nb = "LOW"', (
-        "minimum_provider_confidence_by_tool_id.a", "'LWO'", "HIGH is demanded"),
-        {"minimum_provider_confidence_by_tool_id": {"a": ConfidenceLevel.HIGH, "b": ConfidenceLevel.LOW}}),
-    "unknown minimum": ('[minimum_provider_confidence_by_tool_id]\na = "UNKNOWN"', ("UNKNOWN",),
-                        {"minimum_provider_confidence_by_tool_id": {"a": ConfidenceLevel.HIGH}}),
-    "minimum as number": ("[minimum_provider_confidence_by_tool_id]\na = 300", ("300", "MODERATE"),
-                          {"minimum_provider_confidence_by_tool_id": {"a": ConfidenceLevel.HIGH}}),
-    "component": ('[default_tool_ids_by_component]\nCHAT = "a"', ("default_tool_ids_by_component.CHAT",),
-                  {"default_tool_ids_by_component": {"CHAT": ()}}),
-    "limit": ("[limits]\nmax_tool_calls = 0", ("limits.max_tool_calls", "0", "from 1 to 1000"), {"max_tool_calls": None}),
+    "minimum": (
+        '[minimum_provider_confidence_by_tool_id]\na = "LWO"\nb = "LOW"',
+        ("minimum_provider_confidence_by_tool_id.a", "'LWO'", "HIGH is demanded"),
+        {"minimum_provider_confidence_by_tool_id": {"a": ConfidenceLevel.HIGH, "b": ConfidenceLevel.LOW}},
+    ),
+    "unknown minimum": (
+        '[minimum_provider_confidence_by_tool_id]\na = "UNKNOWN"',
+        ("UNKNOWN",),
+        {"minimum_provider_confidence_by_tool_id": {"a": ConfidenceLevel.HIGH}},
+    ),
+    "minimum as number": (
+        "[minimum_provider_confidence_by_tool_id]\na = 300",
+        ("300", "MODERATE"),
+        {"minimum_provider_confidence_by_tool_id": {"a": ConfidenceLevel.HIGH}},
+    ),
+    "component": (
+        '[default_tool_ids_by_component]\nCHAT = "a"',
+        ("default_tool_ids_by_component.CHAT",),
+        {"default_tool_ids_by_component": {"CHAT": ()}},
+    ),
+    "limit": (
+        "[limits]\nmax_tool_calls = 0",
+        ("limits.max_tool_calls", "0", "from 1 to 1000"),
+        {"max_tool_calls": None},
+    ),
     "limit as switch": ("[limits]\nmax_tool_calls = true", ("true",), {"max_tool_calls": None}),
     "limit key": ("[limits]\nmax_calls = 3", ("limits.max_calls", "max_tool_calls"), {}),
     "allowed": ('[plugins]\nallowed = "a"', ("plugins.allowed",), {"allowed_plugins": frozenset()}),
@@ -153,18 +184,49 @@ WRONG: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
     "tool date": ("[tools.a]\nx = 2026-01-01", ("tools.a.x", "date"), {"tool_settings": {}}),
     "tool twice": ('[tools.a]\n"x.y" = 1\nx.y = 2', ("tools.a.", "x.y", "twice"), {"tool_settings": {"a.x.y": 1}}),
     "dotted tool": ('[tools."a.b"]\nx = 1', ('tools."a.b"', "dot"), {"tool_settings": {}}),
-    "provider without profile": ('[providers.p]\nmodel = "m"', ("providers.p", "profile is missing"), {"providers": {}}),
-    "provider value": ('[providers.p]\nprofile = "x"\nself_hosted = "yes"', ("providers.p", "self_hosted", "'yes'"),
-                       {"providers": {}}),
-    "provider level": ('[providers.p]\nprofile = "x"\nconfidence = "UNKNOWN"', ("providers.p", "confidence"), {"providers": {}}),
-    "provider address": ('[providers.p]\nprofile = "x"\nbase_url = "localhost:1"', ("base_url", "http://"), {"providers": {}}),
-    "provider query": ('[providers.p]\nprofile = "x"\nbase_url = "http://a/?b"', ("base_url", "without ?"), {"providers": {}}),
+    "provider without profile": (
+        '[providers.p]\nmodel = "m"',
+        ("providers.p", "profile is missing"),
+        {"providers": {}},
+    ),
+    "provider value": (
+        '[providers.p]\nprofile = "x"\nself_hosted = "yes"',
+        ("providers.p", "self_hosted", "'yes'"),
+        {"providers": {}},
+    ),
+    "provider level": (
+        '[providers.p]\nprofile = "x"\nconfidence = "UNKNOWN"',
+        ("providers.p", "confidence"),
+        {"providers": {}},
+    ),
+    "provider address": (
+        '[providers.p]\nprofile = "x"\nbase_url = "localhost:1"',
+        ("base_url", "http://"),
+        {"providers": {}},
+    ),
+    "provider query": (
+        '[providers.p]\nprofile = "x"\nbase_url = "http://a/?b"',
+        ("base_url", "without ?"),
+        {"providers": {}},
+    ),
     "provider number": ("[providers.p]\nprofile = 3\n", ("profile", "3"), {"providers": {}}),
-    "provider parameters": ('[providers.p]\nprofile = "x"\nparameters = {a = nan}', ("parameters", "nan", "JSON"), {"providers": {}}),
+    "provider parameters": (
+        '[providers.p]\nprofile = "x"\nparameters = {a = nan}',
+        ("parameters", "nan", "JSON"),
+        {"providers": {}},
+    ),
     "provider as text": ('[providers]\np = "x"', ("providers.p", "[providers.NAME]"), {"providers": {}}),
-    "source without kind": ('[data_sources.d]\npath = "x"', ("data_sources.d", "kind is missing"), {"data_sources": {}}),
-    "source with a date": ('[data_sources.d]\nkind = "k"\nsince = 2026-01-01', ("data_sources.d", "date"), {"data_sources": {}}),
-}  # fmt: skip
+    "source without kind": (
+        '[data_sources.d]\npath = "x"',
+        ("data_sources.d", "kind is missing"),
+        {"data_sources": {}},
+    ),
+    "source with a date": (
+        '[data_sources.d]\nkind = "k"\nsince = 2026-01-01',
+        ("data_sources.d", "date"),
+        {"data_sources": {}},
+    ),
+}
 
 
 @pytest.mark.parametrize(("text", "words", "left"), WRONG.values(), ids=WRONG)
@@ -172,15 +234,14 @@ def test_a_wrong_value_costs_itself(
     user: UserSettings, text: str, words: tuple[str, ...], left: dict[str, Any]
 ) -> None:
     """The problem names the key, what arrived and what is valid; the safe choice counts; the rest of the file too."""
-    file = written(user, f'{text}\n\n[providers.good]\nprofile = "openai"\n').read() if "[providers]" not in text else (
-        written(user, text).read()
-    )  # fmt: skip
+    beside = "" if "[providers]" in text else '\n\n[providers.good]\nprofile = "openai"\n'
+    file = written(user, text + beside).read()
     assert len(file.problems) == 1
     assert all(word in str(file.problems[0]) for word in words), str(file.problems[0])
     for name, value in left.items():
         found = getattr(file, name)
-        assert (dict(found) | value == dict(found) if isinstance(value, dict) else found == value), found
-    if "[providers]" not in text:
+        assert dict(found) | value == dict(found) if isinstance(value, dict) else found == value, found
+    if beside:
         assert list(file.providers) == ["good"]
 
 
@@ -211,7 +272,8 @@ def test_a_broken_file_is_named_with_its_line_and_left(user: UserSettings, text:
 
 
 @pytest.mark.parametrize(
-    ("content", "word"), [(b"a = '\xff'\n", "UTF-8"), (b"#" * 5_000_000, "bytes"), (b"a = " + b"[" * 5000, "left as it is")]
+    ("content", "word"),
+    [(b"a = '\xff'\n", "UTF-8"), (b"#" * 5_000_000, "bytes"), (b"a = " + b"[" * 5000, "left as it is")],
 )
 def test_hostile_content_is_refused_in_words(user: UserSettings, content: bytes, word: str) -> None:
     """No other exception than a ConfigurationError comes out."""
@@ -377,7 +439,7 @@ def test_a_change_meanwhile_is_not_lost(user: UserSettings, monkeypatch: pytest.
     from lockgate.settings import files
 
     original = files._check_new_problems
-    turns = []
+    turns: list[int] = []
 
     def meanwhile(*arguments: Any) -> None:
         original(*arguments)
@@ -416,29 +478,3 @@ def test_a_link_stays_a_link(user: UserSettings, tmp_path: Path) -> None:
     assert user.path.is_symlink()
     assert "# mine" in real.read_text(encoding="utf-8")
     assert "enable_tools = false" in real.read_text(encoding="utf-8")
-
-
-def test_one_variable_moves_everything(tmp_path: Path) -> None:
-    """All files and the keyring's entries of a moved home are its own, and finding it makes nothing."""
-    home = Home.find({"LOCKGATE_HOME": str(tmp_path / "h")})
-    for path in (home.settings_file, home.secrets_file, home.chats_file):
-        assert path.is_relative_to(tmp_path / "h")
-    assert home.keyring_service != Home.find({}).keyring_service
-    assert not (tmp_path / "h").exists()
-    assert home == Home.at(tmp_path / "h")
-
-
-def test_without_the_variable_the_system_says_where(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The folders are those the platform means for configuration and data; a blank variable is none."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "c"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "d"))
-    home = Home.find({"LOCKGATE_HOME": " "})
-    assert home.settings_file.name == "settings.toml"
-    assert "lockgate" in str(home.config_dir)
-    assert "lockgate" in str(home.data_dir)
-
-
-def test_a_relative_home_is_refused() -> None:
-    """It would be another one in every folder."""
-    with pytest.raises(ConfigurationError, match=r"absolute.*'some/where'"):
-        Home.find({"LOCKGATE_HOME": "some/where"})

@@ -23,10 +23,11 @@ _GOES_ON = re.compile(r"[&;)*=]|,(?!_)")  # not "Paris,_Texas" behind "Paris"
 _MAX_MARKS = 200
 _GLUE = ("", " ", "/", ".", "?", "&", "=", "-", "_")  # what a tool may put between two arguments
 
-_TWO_PART_SUFFIXES = frozenset(
-    "ac.at co.at or.at com.au net.au org.au com.br ac.jp co.jp ne.jp or.jp co.in co.kr com.mx co.nz com.cn com.tr "
-    "ac.uk co.uk gov.uk org.uk co.za".split()
-)
+_TWO_PART_SUFFIXES = frozenset({
+    "ac.at", "co.at", "or.at", "com.au", "net.au", "org.au", "com.br", "ac.jp", "co.jp", "ne.jp", "or.jp", "co.in",
+    "co.kr", "com.mx", "co.nz", "com.cn", "com.tr", "ac.uk", "co.uk", "gov.uk", "org.uk", "co.za",
+})  # fmt: skip
+"""Endings under which names are registered one part further left; the frequent ones."""
 
 
 def strings_of(value: object, *, names: bool = True) -> Iterator[str]:
@@ -125,7 +126,7 @@ class _Echoes:
         return body in self._text or self._is_put_together(host, address)
 
     def _goes_on_behind(self, body: str) -> bool:
-        """Tell whether an argument is followed by what belongs to the text around it, as in ``query=ADDRESS&page=1``."""
+        """Tell whether an argument is followed by what stood around it, as in ``query=ADDRESS&page=1``."""
         for count, mark in enumerate(_GOES_ON.finditer(body)):
             before = body[: mark.start()]
             if count == _MAX_MARKS:

@@ -116,7 +116,6 @@ def _first_of(version: Version) -> Version:
 def _equal(have: Version, wanted: str) -> bool:
     if wanted.endswith(".*"):
         prefix = wanted[:-2]
-        parse_version(prefix)
         epoch, numbers = _numbers(prefix)
         return have.epoch == epoch and _padded(have.release, len(numbers)) == numbers
     limit = parse_version(wanted)

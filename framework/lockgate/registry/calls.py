@@ -15,6 +15,7 @@ import inspect
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar, cast, overload
 
@@ -95,11 +96,11 @@ def attempt(
     """
     box: SimpleQueue[Outcome[T]] = SimpleQueue()
 
-    def work() -> None:
+    def work() -> Callable[[], None]:
         outcome = _run(function, args, passes)
         if note is not None:
             note.end()
-        box.put(outcome)
+        return partial(box.put, outcome)
 
     try:
         run_on_worker(work)
@@ -279,13 +280,10 @@ async def _on_thread(
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Outcome[T]] = loop.create_future()
 
-    def work() -> None:
+    def work() -> Callable[[], None]:
         outcome = _run(function, args, passes)
         note.end()
-        try:
-            loop.call_soon_threadsafe(_hand_over, future, outcome)
-        except RuntimeError:  # the loop is closed: nobody waits any more
-            _drop(outcome)
+        return partial(_send, loop, future, outcome)
 
     try:
         run_on_worker(work)
@@ -298,6 +296,13 @@ async def _on_thread(
         if not future.done():  # late, or the caller is cancelled
             note.leave()
             future.cancel()
+
+
+def _send(loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Outcome[T]]", outcome: Outcome[T]) -> None:
+    try:
+        loop.call_soon_threadsafe(_hand_over, future, outcome)
+    except RuntimeError:  # the loop is closed: nobody waits any more
+        _drop(outcome)
 
 
 def _hand_over(future: "asyncio.Future[Outcome[T]]", outcome: Outcome[T]) -> None:

@@ -13,6 +13,8 @@ from queue import SimpleQueue
 MAX_IDLE = 8
 """How many threads are kept for the next call; more than that end when their work is done."""
 
+Work = Callable[[], Callable[[], None]]
+
 _idle: "list[_Worker]" = []
 
 
@@ -21,24 +23,25 @@ class _Worker(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(name="lockgate-plugin-call", daemon=True)
-        self.inbox: SimpleQueue[tuple[contextvars.Context, Callable[[], None]]] = SimpleQueue()
+        self.inbox: SimpleQueue[tuple[contextvars.Context, Work]] = SimpleQueue()
 
     def run(self) -> None:
         kept = True
         while kept:
             context, work = self.inbox.get()
-            context.run(work)
-            del context, work  # an idle thread holds nothing of the last call
+            deliver = context.run(work)
             kept = len(_idle) < MAX_IDLE
             if kept:
-                _idle.append(self)
+                _idle.append(self)  # before the result is known, so that the next call finds this thread
+            deliver()
+            del context, work, deliver  # an idle thread holds nothing of the last call
 
 
-def run_on_worker(work: Callable[[], None]) -> None:
+def run_on_worker(work: Work) -> None:
     """Start `work` on a daemon thread, in a copy of the caller's context variables, and return at once.
 
     Args:
-        work: Must not raise; it hands its result on by itself.
+        work: Does the work and returns what hands its result on, a function that is quick. Neither may raise.
 
     Raises:
         RuntimeError: No thread can be started, because the interpreter is shutting down for example.
@@ -51,4 +54,5 @@ def run_on_worker(work: Callable[[], None]) -> None:
     worker.inbox.put((contextvars.copy_context(), work))
 
 
-os.register_at_fork(after_in_child=_idle.clear)  # the threads of the parent do not exist in the child
+if hasattr(os, "register_at_fork"):  # there is no fork on Windows
+    os.register_at_fork(after_in_child=_idle.clear)  # the threads of the parent do not exist in the child

@@ -1,6 +1,6 @@
 """Checks of single values of a settings file. Each returns the value or says what arrived and what is valid."""
 
-import datetime
+import datetime as dt
 import difflib
 import math
 import re
@@ -30,7 +30,7 @@ def shown(value: object) -> str:
         return "of a table"
     if isinstance(value, list):
         return "of a list"
-    if isinstance(value, datetime.date | datetime.time):
+    if isinstance(value, dt.date | dt.time):
         return "of a date or time"
     text = str(value).lower() if isinstance(value, bool) else str(value)
     text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -17,8 +17,8 @@ MAX_TOOL_RESULT_CHARACTERS_RANGE = (1_000, 100_000_000)
 
 TOP_KEYS = (
     "enable_tools", "disabled_tool_ids", "trusted_provider_ids", "default_provider", "confidence",
-    "minimum_provider_confidence_by_tool_id", "default_tool_ids_by_component", "limits", "plugins", "tools", "providers",
-    "data_sources",
+    "minimum_provider_confidence_by_tool_id", "default_tool_ids_by_component", "limits", "plugins", "tools",
+    "providers", "data_sources",
 )  # fmt: skip
 """The keys a settings file may have at the top."""
 
@@ -60,19 +60,25 @@ class _Reader:
         calls, characters = checks.whole(*MAX_TOOL_CALLS_RANGE), checks.whole(*MAX_TOOL_RESULT_CHARACTERS_RANGE)
         built_in = "the built-in limit counts"
         return SettingsFile(
-            enable_tools=self._value(table, "", "enable_tools", checks.flag, True, False, "all tools are off"),
+            enable_tools=self._value(
+                table, "", "enable_tools", checks.flag, absent=True, wrong=False, meanwhile="all tools are off"
+            ),
             disabled_tool_ids=self._names(table, "", "disabled_tool_ids", "what can be read of it is off"),
             trusted_provider_ids=self._names(table, "", "trusted_provider_ids", "only names in a list are trusted"),
-            default_provider=self._value(table, "", "default_provider", checks.text, "", "", "there is none"),
+            default_provider=self._value(
+                table, "", "default_provider", checks.text, absent="", wrong="", meanwhile="there is none"
+            ),
             confidence_scheme=scheme,
             custom_confidence=custom,
             minimum_provider_confidence_by_tool_id=self._levels(
                 self._table(table, minimums), minimums, ConfidenceLevel.HIGH, "HIGH is demanded"
             ),
             default_tool_ids_by_component=self._defaults(self._table(table, "default_tool_ids_by_component")),
-            max_tool_calls=self._value(limits, "limits", "max_tool_calls", calls, None, None, built_in),
+            max_tool_calls=self._value(
+                limits, "limits", "max_tool_calls", calls, absent=None, wrong=None, meanwhile=built_in
+            ),
             max_tool_result_characters=self._value(
-                limits, "limits", "max_tool_result_characters", characters, None, None, built_in
+                limits, "limits", "max_tool_result_characters", characters, absent=None, wrong=None, meanwhile=built_in
             ),
             disabled_plugins=self._names(plugins, "plugins", "disabled", "what can be read of it is disabled"),
             allowed_plugins=self._names(plugins, "plugins", "allowed", "only names in a list are allowed")
@@ -106,7 +112,7 @@ class _Reader:
         return value
 
     def _value(
-        self, table: Table, place: str, name: str, read: Callable[[object], T], absent: T, wrong: T, meanwhile: str
+        self, table: Table, place: str, name: str, read: Callable[[object], T], *, absent: T, wrong: T, meanwhile: str
     ) -> T:
         """Read a value; `wrong` counts in place of one that cannot be used, and the person is told."""
         if name not in table:
@@ -133,8 +139,8 @@ class _Reader:
 
     def _confidence(self, table: Table) -> tuple[ConfidenceScheme, Mapping[str, ConfidenceLevel]]:
         scheme = self._value(
-            table, "confidence", "scheme", checks.member(ConfidenceScheme.__members__), ConfidenceScheme.TRUST_ALL,
-            ConfidenceScheme.CUSTOM, "a provider has only the level that custom gives to its type",
+            table, "confidence", "scheme", checks.member(ConfidenceScheme.__members__), absent=ConfidenceScheme.TRUST_ALL,
+            wrong=ConfidenceScheme.CUSTOM, meanwhile="a provider has only the level that custom gives to its type",
         )  # fmt: skip
         custom = table.get("custom", {})
         if not isinstance(custom, Mapping):
@@ -149,9 +155,12 @@ class _Reader:
     def _levels(
         self, table: Table, place: str, wrong: ConfidenceLevel, meanwhile: str
     ) -> Mapping[str, ConfidenceLevel]:
-        return MappingProxyType({
-            name: self._value(table, place, name, checks.level, wrong, wrong, meanwhile) for name in table
-        })
+        return MappingProxyType(
+            {
+                name: self._value(table, place, name, checks.level, absent=wrong, wrong=wrong, meanwhile=meanwhile)
+                for name in table
+            }
+        )
 
     def _defaults(self, table: Table) -> Mapping[str, tuple[str, ...]]:
         place = "default_tool_ids_by_component"
@@ -160,9 +169,9 @@ class _Reader:
             names = self._names(table, place, component, "nothing is selected by default")
             value = table[component]
             order = value if isinstance(value, list) else []
-            defaults[component] = tuple(dict.fromkeys(
-                item.strip() for item in order if isinstance(item, str) and item.strip() in names
-            ))
+            defaults[component] = tuple(
+                dict.fromkeys(item.strip() for item in order if isinstance(item, str) and item.strip() in names)
+            )
         return MappingProxyType(defaults)
 
     def _tool_settings(self, table: Table) -> Mapping[str, object]:

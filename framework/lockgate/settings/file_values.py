@@ -53,7 +53,6 @@ from dataclasses import dataclass, field
 from lockgate.policy import ConfidenceLevel, ConfidenceScheme
 
 
-
 @dataclass(frozen=True, slots=True)
 class FileProblem:
     """A value that could not be used: its key, and what arrived, what is valid, and what counts meanwhile."""

@@ -118,9 +118,7 @@ class UserSettings:
 
         self._change(change, "")
 
-    def _add(
-        self, place: str, what: str, entry_id: str, values: Mapping[str, object], *, replace: bool
-    ) -> None:
+    def _add(self, place: str, what: str, entry_id: str, values: Mapping[str, object], *, replace: bool) -> None:
         if not entry_id.strip():
             raise UsageError(f"A {what} needs an ID that is not blank.")
 

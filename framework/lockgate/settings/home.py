@@ -1,4 +1,4 @@
-"""Where a user's things live. Nothing is written outside these folders, and none is made before something is written."""
+"""Where a user's things live. Nothing is written elsewhere, and no folder is made before something is written."""
 
 import os
 from collections.abc import Mapping

@@ -48,7 +48,7 @@ def replace_text(path: Path, text: str) -> None:
                 file.write(text.encode())
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, target)
+            temporary.replace(target)
         except BaseException:
             with suppress(OSError):
                 temporary.unlink()

@@ -4,6 +4,7 @@ A keyring that stores plain text, or nothing, counts as none. A secret that cann
 told. https://keyring.readthedocs.io/
 """
 
+import os
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -13,6 +14,8 @@ from typing import Protocol
 
 from lockgate.errors import ConfigurationError
 from lockgate.settings.private_files import read_text, replace_text
+
+_NO_KEYRINGS = ("keyring.backends.fail", "keyring.backends.null", "keyring.backends.chainer", "keyrings.alt")
 
 
 class SecretBackend(Protocol):
@@ -52,7 +55,7 @@ def system_keyring() -> SecretBackend | None:
 
 def _keeps_secrets(backend: object) -> bool:
     module = type(backend).__module__
-    if module.startswith(("keyring.backends.fail", "keyring.backends.null", "keyring.backends.chainer", "keyrings.alt")):
+    if module.startswith(_NO_KEYRINGS):
         return False
     return "plaintext" not in type(backend).__name__.lower()
 
@@ -180,8 +183,6 @@ class SecretStore:
 
 
 def _has_modes() -> bool:
-    import os
-
     return os.name == "posix"
 
 

@@ -92,8 +92,8 @@ def _save(connection: sqlite3.Connection, chat: ChatThread, bodies: Sequence[str
     _raise(connection, chat.id, chat.requirements)
     selected = None if chat.selected_tools is None else encoding.to_json(chat.selected_tools)
     connection.execute(
-        "INSERT INTO chats (id, title, system_prompt, created, updated, selected_tools, data_sources, prompt_addresses) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET title = excluded.title, "
+        "INSERT INTO chats (id, title, system_prompt, created, updated, selected_tools, data_sources, "
+        "prompt_addresses) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET title = excluded.title, "
         "system_prompt = excluded.system_prompt, created = excluded.created, updated = excluded.updated, "
         "selected_tools = excluded.selected_tools, data_sources = excluded.data_sources, "
         "prompt_addresses = excluded.prompt_addresses",

@@ -33,16 +33,21 @@ def to_json(value: object) -> str:
 
 def message_to_json(message: Message) -> str:
     """Write a message with its attachments, sources and traces."""
-    return to_json({
-        "role": message.role.value,
-        "text": message.text,
-        "partial": message.partial,
-        "attachments": [
-            {"name": item.name, "text": item.text, "addresses": sorted(item.addresses)} for item in message.attachments
-        ],
-        "sources": [{"title": item.title, "url": item.url, "origin": item.origin.value} for item in message.sources],
-        "traces": [trace.to_json() for trace in message.traces],
-    })
+    return to_json(
+        {
+            "role": message.role.value,
+            "text": message.text,
+            "partial": message.partial,
+            "attachments": [
+                {"name": item.name, "text": item.text, "addresses": sorted(item.addresses)}
+                for item in message.attachments
+            ],
+            "sources": [
+                {"title": item.title, "url": item.url, "origin": item.origin.value} for item in message.sources
+            ],
+            "traces": [trace.to_json() for trace in message.traces],
+        }
+    )
 
 
 def message_from_json(text: str) -> Message:
@@ -80,12 +85,14 @@ def _trace(stored: Mapping[str, Any]) -> ToolTrace:
 
 def data_sources_to_json(options: DataSourceOptions) -> str:
     """Write which data sources a chat may search."""
-    return to_json({
-        "disabled": options.disabled,
-        "automatic": options.automatic,
-        "selected": options.selected,
-        "retrieval_mode": options.retrieval_mode.value,
-    })
+    return to_json(
+        {
+            "disabled": options.disabled,
+            "automatic": options.automatic,
+            "selected": options.selected,
+            "retrieval_mode": options.retrieval_mode.value,
+        }
+    )
 
 
 def data_sources_from_json(text: str) -> DataSourceOptions:

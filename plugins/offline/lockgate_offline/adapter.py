@@ -6,18 +6,18 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from lockgate.chat.values import Role
-from lockgate.providers.contract import (
+from lockgate.chat import Role
+from lockgate.providers import (
     CallResult,
     ModelRequest,
     OfferedFunction,
     OnText,
+    ProviderProfile,
     RequestedCall,
     Round,
     StopReason,
     ToolBlock,
 )
-from lockgate.providers.profile import ProviderProfile
 from lockgate_offline.answering import AnsweredCall, compose
 from lockgate_offline.choosing import Choice, choose
 from lockgate_offline.cleaning import clean, one_line
@@ -25,7 +25,7 @@ from lockgate_offline.question import read_question
 from lockgate_offline.reading import Document, read_passages
 
 if TYPE_CHECKING:
-    from lockgate.providers.transport import Transport
+    from lockgate.providers import Transport
 
 READER_PROFILE: Final = ProviderProfile(
     id="offline",

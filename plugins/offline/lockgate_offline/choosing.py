@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from lockgate.providers.contract import OfferedFunction
+from lockgate.providers import OfferedFunction
 from lockgate_offline.parameters import Parameter, read_parameters
 from lockgate_offline.question import Number, Question
 from lockgate_offline.stop_words import word_set
@@ -94,12 +94,14 @@ class _Candidate:
         return identifier_words(self.function.name)
 
     def is_named(self, question: Question, *, wholly: bool = False) -> bool:
-        """Whether the question uses the words of the function's name: one of them, or all."""
+        """Whether the question uses the telling words of the function's name: one of them, or all."""
         telling = [
-            stem(word) for word in self.name_words if word not in _PLAIN and not is_stop_word(word, question.language)
+            stem(word)
+            for word in self.name_words
+            if word not in _PLAIN | _SEARCHING and not is_stop_word(word, question.language)
         ]
         if not telling:
-            return self.function.name.lower() in question.text.lower().split()
+            return False
         return (all if wholly else any)(word in question.words for word in telling)
 
     def likeness(self, question: Question) -> int:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from lockgate import hookimpl
 
 if TYPE_CHECKING:
-    from lockgate.providers.contract import ProviderAdapter
-    from lockgate.providers.profile import ProviderProfile
+    from lockgate.providers import ProviderAdapter, ProviderProfile
 
 
 @hookimpl

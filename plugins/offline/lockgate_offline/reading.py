@@ -22,7 +22,7 @@ _MAXIMUM_NOTES: Final = 3
 _MAXIMUM_FACTS: Final = 12
 _MAXIMUM_NAME: Final = 120
 _PASSAGE: Final = re.compile(
-    r"#{1,6}[ \t]+(?:Passage|Retrieval context)[ \t]+(\d{1,6})(?:[ \t]+of[ \t]+\d{1,6})?[ \t]*", re.IGNORECASE
+    r"#{1,6}[ \t]+(?:Passage|Retrieval context)[ \t]+\d{1,6}(?:[ \t]+of[ \t]+\d{1,6})?[ \t]*", re.IGNORECASE
 )
 _LABELLED: Final = re.compile(
     r"[ \t]{0,8}[-*]?[ \t]*[*_]{0,2}([A-Za-z][A-Za-z /]{1,40}?)[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*(\S.*)"
@@ -102,7 +102,7 @@ def read_passages(text: str) -> tuple[Document, ...]:
             continue
         name = passage.path or passage.source
         links = tuple(passage.links)
-        key = f"{name}#passage={passage.number}"
+        key = f"{name}\n{passage.pieces[0]}"
         found += [
             Document(one_line(name, _MAXIMUM_NAME), piece, key, links, place=passage.place, section=passage.section)
             for piece in passage.pieces
@@ -137,7 +137,6 @@ def _read_text(function: str, text: str) -> Reading:
 
 @dataclass(slots=True)
 class _Passage:
-    number: str
     source: str = ""
     path: str = ""
     place: str = ""
@@ -159,10 +158,10 @@ def _passages(text: str) -> Iterator[_Passage]:
                 fence, held = "", []
             else:
                 held.append(line)
-        elif heading := _PASSAGE.fullmatch(line):
+        elif _PASSAGE.fullmatch(line):
             if passage:
                 yield passage
-            passage = _Passage(heading[1])
+            passage = _Passage()
         elif passage and (opening := _FENCE.fullmatch(line.rstrip())):
             fence = opening[1]
         elif passage and (labelled := _LABELLED.fullmatch(line.rstrip())):

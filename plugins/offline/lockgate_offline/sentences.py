@@ -27,6 +27,7 @@ _MONTHS: Final = re.compile(
 _BEFORE_ORDINALS: Final = word_set(
     "der die das den dem des am im zum zur vom beim jeder jede jedes jeden jedem ab bis seit ein eine einen",
 )
+_FUNCTION_WORDS: Final = GERMAN | ENGLISH
 _BREAK: Final = re.compile(r"[.!?…][.!?…]{0,8}[\"'”’“»)\]*_]{0,4}(?= )")
 _LAST_WORD: Final = re.compile(r"([\w.]+)\Z")
 _OPENERS: Final = "\"'“„‘»«([*_`"
@@ -187,7 +188,7 @@ def _is_ordinal(text: str, start: int, following: str) -> bool:
     """Whether a German numeral such as "am 2. Platz" goes on: an article before it, a noun behind it."""
     before = _LAST_WORD.search(text[max(0, start - 20) : start].rstrip())
     after = re.match(r"\w+", following)
-    is_noun = after is not None and after[0].lower() not in GERMAN | ENGLISH
+    is_noun = after is not None and after[0].lower() not in _FUNCTION_WORDS
     return is_noun and before is not None and before[1].lower() in _BEFORE_ORDINALS
 
 

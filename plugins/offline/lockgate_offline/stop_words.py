@@ -40,8 +40,9 @@ GERMAN: Final = word_set(
 """German function words."""
 
 ASKING: Final = word_set(
-    "answer ask describe detail details explain find found give happen happened happens know list look lookup mean means need",
-    "please read say says search show summarise summarize summary tell thank thanks want wonder",
+    "answer ask describe detail details explain find found give happen happened happens know",
+    "list look lookup mean means need please read say says search show summarise summarize summary tell thank thanks",
+    "want wonder",
     "antworte beantworte beschreibe bitte danke erklär erkläre erläutere fasse finde frage kennst lies möchte nenne",
     "sag sage steht suche weiß weißt wissen zeig zeige zusammen zusammenfassung",
 )

@@ -25,7 +25,8 @@ To borrow one you need:
 - a deposit of 20 euros in cash
 - the signature of the volunteer on duty
 
-The welding equipment stays in the workshop, because the insurance does not cover it elsewhere. Broken tools are put into
+The welding equipment stays in the workshop, because the insurance does not cover it elsewhere. Broken tools
+are put into
 the red box. Nobody has to pay for ordinary wear.
 """,
     "workshop/brakes.md": """# Disc brakes
@@ -40,7 +41,8 @@ a DOT system. Wear gloves and glasses.
 """,
     "sailing/safety.md": """# Safety on board
 
-Everyone wears a life jacket from the moment the boat leaves the pier. The skipper decides, e.g. about reefing, and nobody
+Everyone wears a life jacket from the moment the boat leaves the pier. The skipper decides, e.g. about
+reefing, and nobody
 argues on the water. If a person falls overboard, shout, throw the ring and keep pointing at the person.
 The flares are stored under the companionway steps and expire in May. Channel 16 is the distress frequency.
 """,
@@ -101,13 +103,15 @@ If it fails, a message goes to the on-call channel. The private keys never leave
 2. Tell the on-call engineer, currently Priya Raman.
 3. Do not restart anything before the memory dump is saved.
 
-An incident counts as severe when customers cannot log in. Severe incidents are reported to the regulator within 72 hours.
+An incident counts as severe when customers cannot log in. Severe incidents are reported to the regulator
+within 72 hours.
 After each one a review without blame is held.
 """,
     "library/lending.md": """# Lending
 
 Books may be renewed twice, unless somebody else has reserved them. The loan period is four weeks.
-DVDs and games are lent for one week only. Overdue items cost 50 cents per day. Reading glasses are available at the desk.
+DVDs and games are lent for one week only. Overdue items cost 50 cents per day. Reading glasses are available
+at the desk.
 """,
     "garden/water.md": """# Water in the allotments
 
@@ -128,13 +132,15 @@ gestattet.
 """,
     "verein/satzung.md": """# Satzung des Chores
 
-Der Verein heißt „Chor am Hafen“ und sitzt in Stralsund. Die Mitgliederversammlung findet einmal im Jahr statt, und zwar im
+Der Verein heißt „Chor am Hafen“ und sitzt in Stralsund. Die Mitgliederversammlung findet einmal im Jahr
+statt, und zwar im
 März. Der Vorstand wird für zwei Jahre gewählt. Beschlüsse brauchen die einfache Mehrheit der Anwesenden.
 Für eine Änderung der Satzung sind zwei Drittel der Stimmen nötig.
 """,
     "verein/proben.md": """# Proben
 
-Geprobt wird mittwochs um 19:30 Uhr in der Aula. Wer fehlt, meldet sich bei Frau Dr. Lindqvist ab. Noten werden zu Beginn
+Geprobt wird mittwochs um 19:30 Uhr in der Aula. Wer fehlt, meldet sich bei Frau Dr. Lindqvist ab. Noten
+werden zu Beginn
 des Halbjahres ausgegeben. Vor Konzerten gibt es eine zusätzliche Probe am Sonntag.
 """,
     "verein/reisekosten.md": """# Reisekosten
@@ -171,12 +177,14 @@ Meals are reimbursed up to 45 dollars a day. Alcohol is never reimbursed. Paymen
     "labour/leave.md": """# Leave
 
 Employees have 28 days of paid leave. Up to five days can be carried over, but they lapse at the end of March.
-Leave of more than two weeks is agreed with the team six weeks ahead. Illness during leave does not count as leave when a
+Leave of more than two weeks is agreed with the team six weeks ahead. Illness during leave does not count as
+leave when a
 doctor confirms it.
 """,
     "museum/loans.md": """# Loans to other museums
 
-Paintings travel in climate crates only. The borrower pays for transport and insurance. A courier accompanies every object
+Paintings travel in climate crates only. The borrower pays for transport and insurance. A courier accompanies
+every object
 worth more than 100,000 pounds. Textiles may be shown for three months at most, since light fades them.
 """,
     "museum/visits.md": """# Guided tours

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from lockgate.chat.values import Attachment, Message, Role
-from lockgate.providers.contract import CallResult, ModelRequest, OfferedFunction, RequestedCall, ToolBlock
+from lockgate.chat import Attachment, Message, Role
+from lockgate.providers import CallResult, ModelRequest, OfferedFunction, RequestedCall, ToolBlock
 from lockgate_offline.adapter import READER_PROFILE, ReaderAdapter
 
 Tool = Callable[[str], str]

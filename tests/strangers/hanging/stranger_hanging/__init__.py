@@ -1,0 +1,1 @@
+"""A pack of tests: what a stranger may publish."""
