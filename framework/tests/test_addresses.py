@@ -1,7 +1,9 @@
 """The strict parser of web addresses, request keys, finding addresses in text."""
 
 import ipaddress
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,6 +123,28 @@ def test_request_keys_compare_what_the_server_is_asked_for() -> None:
         "https://example.org/a/?b",
     ]
     assert len({request_key(address) for address in (*others, *same)}) == len(others) + 1
+
+
+PARTS = st.sampled_from([
+    "http://", "https://", "HTTP:", "//", "/", "\\", "@", ":", "::", "[", "]", "[::1]", "%", "%25", "%2e", "..", ".",
+    "?", "#", "a", "xn--", "0x7f", "127", "1", "0", "80", "-", "_", "ü", "ß", "。", "．", "①", "／", "＠", "\u00ad",
+    "\u200b", " ", "\t", "\n", "&", "|", "'", "example.org",
+])  # fmt: skip
+
+
+@given(st.lists(PARTS, max_size=8))
+def test_where_an_address_is_accepted_other_parsers_see_the_same_host(parts: list[str]) -> None:
+    """For the text that is requested, the standard library and httpx agree on scheme, host and port."""
+    try:
+        address = WebAddress.parse("http://" + "".join(parts))
+    except AddressError:
+        return
+    split = urlsplit(address.text)
+    assert (split.scheme, split.hostname, split.port) == (address.scheme, address.host.strip("[]"), address.port)
+    url = httpx.URL(address.text)
+    assert (url.scheme, url.raw_host.decode(), url.port) == (address.scheme, address.host.strip("[]"), address.port)
+    assert url.raw_path.decode() == address.path + ("" if address.query is None else f"?{address.query}")
+    assert address.ip is not None or not address.host.rpartition(".")[2].isdigit()
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

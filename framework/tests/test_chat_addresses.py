@@ -154,6 +154,14 @@ def test_a_result_without_addresses_costs_nothing() -> None:
     assert returned_addresses(["text", "http only"], Untouchable()) == frozenset()
 
 
+def test_long_arguments_make_an_echo_of_every_host_they_name() -> None:
+    """Texts too long to be compared closely cost the addresses of the hosts named in them, and no others."""
+    text = "see docs.example.net " + "word " * 5_000
+    results = ["https://docs.example.net/found", "https://other.example.net/found"]
+    assert returned_addresses(results, {"text": text, "n": 1}) == {"https://other.example.net/found"}
+    assert returned_addresses(results, {"text": text[:500], "n": 1}) == set(results)
+
+
 def test_strings_of_a_json_value() -> None:
     """Texts come in order, names of members too unless they are not wanted; depth is no limit."""
     value = {"a": ["b", {"c": "d"}], "e": 1}

@@ -2,6 +2,7 @@
 
 import functools
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,8 @@ def test_a_keyring_that_fails_makes_a_secret_absent_with_a_reason(file: Path) ->
     keyring.broken = True
     assert store.get("a") is None
     assert "keyring" in store.reasons["a"]
-    for operation in (lambda: store.set("a", CANARY), lambda: store.delete("a")):
+    operations: list[Callable[[], None]] = [lambda: store.set("a", CANARY), lambda: store.delete("a")]
+    for operation in operations:
         with pytest.raises(ConfigurationError, match="keyring") as caught:
             operation()
         assert "CANARY" not in str(caught.value)
@@ -146,6 +148,32 @@ def test_a_file_that_cannot_be_read_makes_secrets_absent(file: Path, text: str) 
     assert file.read_text(encoding="utf-8") == text
 
 
+def test_what_else_stands_in_the_file_stays(file: Path) -> None:
+    """Comments and entries of others survive setting and deleting."""
+    file.parent.mkdir()
+    file.write_text("# mine\n[other]\nx = 1\n[secrets]\nb = 'B' # b\n", encoding="utf-8")
+    file.chmod(0o600)
+    store = SecretStore(file, backend=None)
+    store.set("a", CANARY)
+    assert (store.get("a"), store.get("b")) == (CANARY, "B")
+    store.delete("a")
+    text = file.read_text(encoding="utf-8")
+    assert "# mine\n[other]\nx = 1\n" in text
+    assert "b = 'B' # b" in text
+    assert CANARY not in text
+
+
+@pytest.mark.parametrize(("text", "word"), [("secrets = 1\n", "table"), ("[secrets]\na = 1\n", "quotes")])
+def test_an_entry_that_is_no_text_is_told(file: Path, text: str, word: str) -> None:
+    """A wrong kind of value makes the secret absent, with the reason."""
+    file.parent.mkdir()
+    file.write_text(text, encoding="utf-8")
+    file.chmod(0o600)
+    store = SecretStore(file, backend=None)
+    assert store.get("a") is None
+    assert word in store.reasons["a"]
+
+
 def test_a_broken_file_is_never_written_over(file: Path) -> None:
     """Setting a secret beside broken content raises and leaves every byte."""
     file.parent.mkdir()
@@ -178,7 +206,12 @@ def test_only_a_real_keyring_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     import keyring
 
     def backend(module: str, name: str = "Keyring", **members: object) -> object:
-        made: object = object.__new__(type(name, (), {"__module__": module, **members}))
+        class Backend:
+            pass
+
+        Backend.__name__, Backend.__module__ = name, module
+        made = Backend()
+        vars(made).update(members)
         return made
 
     real = backend("keyring.backends.SecretService")

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from lockgate import ChatRequirements, GuardSource, GuardText, SetBy, SetByKind, Source, SourceKind, ToolResult
-from lockgate.guard import GuardScope
-from lockgate.policy import NOTHING
+from lockgate.chat import Source
+from lockgate.guard import GuardScope, GuardSource, GuardText, SourceKind
+from lockgate.policy import NOTHING, ChatRequirements, SetBy, SetByKind
 from lockgate.retrieval import Gap, Passage, as_markdown, take_turns, to_sources
-from lockgate.tools import to_compact_json
+from lockgate.tools import ToolResult, to_compact_json
 from lockgate_semantic_search.offering import demands_of
 from lockgate_semantic_search.searching import Outcome
 
@@ -60,7 +60,8 @@ async def build_result(
         else:
             left_out[item.outcome] += 1
     counts = [sum(1 for item in delivered if item.outcome == index) for index in range(len(outcomes))]
-    content = _content(query, page, outcomes, counts, left_out, _SEPARATOR.join(item.text for item in delivered))
+    text = _SEPARATOR.join(item.text for item in delivered)
+    content = _content(query, page, outcomes, counts=counts, left_out=left_out, text=text)
     contributing = [outcome for outcome, count in zip(outcomes, counts, strict=True) if count]
     return ToolResult(
         content, tuple(source for item in delivered for source in item.sources), _requirements(contributing)
@@ -75,7 +76,7 @@ def _cost(text: str) -> int:
 def _budget(query: str, page: int, outcomes: Sequence[Outcome], remaining_characters: int) -> int:
     """What is left for passages beside the longest frame the result can have."""
     full = [len(item.page.passages) for item in outcomes]
-    frame = _content(query, page, outcomes, full, full, "")
+    frame = _content(query, page, outcomes, counts=full, left_out=full, text="")
     return max(0, min(MAX_CHARACTERS, remaining_characters - len(to_compact_json(frame))))
 
 
@@ -101,6 +102,7 @@ def _content(
     query: str,
     page: int,
     outcomes: Sequence[Outcome],
+    *,
     counts: Sequence[int],
     left_out: Sequence[int],
     text: str,

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from typing import Final
-from weakref import WeakKeyDictionary
 
 from lockgate.retrieval import Indexable, IndexReport, Progress
 
@@ -23,12 +22,15 @@ class Freshness:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._next: WeakKeyDictionary[Indexable, float] = WeakKeyDictionary()
+        self._next: dict[str, tuple[Indexable, float]] = {}
 
-    async def ensure(self, source: Indexable, progress: Progress | None, seconds: float) -> IndexReport | None:
+    async def ensure(
+        self, source_id: str, source: Indexable, progress: Progress | None, seconds: float
+    ) -> IndexReport | None:
         """Update a data source unless that was done a moment ago.
 
         Args:
+            source_id: Its ID; another object under the same ID counts as another data source.
             source: The data source.
             progress: Told of each document that is read.
             seconds: How long this may take.
@@ -40,10 +42,11 @@ class Freshness:
             Failure: It could not be brought up to date.
         """
         begun = self._clock()
-        if begun < self._next.get(source, begun):
+        known = self._next.get(source_id)
+        if known is not None and known[0] is source and begun < known[1]:
             return None
         report = await source.update(progress, seconds=seconds)
         if report.complete:
             ended = self._clock()
-            self._next[source] = ended + max(LEAST_PAUSE, PAUSE_FACTOR * (ended - begun))
+            self._next[source_id] = (source, ended + max(LEAST_PAUSE, PAUSE_FACTOR * (ended - begun)))
         return report

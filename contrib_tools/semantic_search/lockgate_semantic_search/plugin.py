@@ -1,7 +1,7 @@
 """The entry point: contributes the tool and the kinds of local data sources."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lockgate import hookimpl
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @hookimpl
-def lockgate_tools(services: Any) -> "Iterable[Tool]":
+def lockgate_tools() -> "Iterable[Tool]":
     """Contribute the tool."""
     from lockgate_semantic_search.tool import SemanticSearch
 
@@ -18,7 +18,7 @@ def lockgate_tools(services: Any) -> "Iterable[Tool]":
 
 
 @hookimpl
-def lockgate_kinds(services: Any) -> "Iterable[Kind]":
+def lockgate_kinds() -> "Iterable[Kind]":
     """Contribute the kinds of data sources: a folder and a file."""
     from lockgate_semantic_search.sources import LOCAL_FILE, LOCAL_FOLDER
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lockgate import LockgateError
+from lockgate.errors import LockgateError
 from lockgate.retrieval import DataSource, Gap, Indexable, Progress, RetrievalPage
 from lockgate_semantic_search.freshness import Freshness
 
@@ -50,7 +50,7 @@ async def _search(
     gaps: list[Gap] = []
     try:
         if isinstance(source, Indexable):
-            report = await freshness.ensure(source, _progress(source, emit), UPDATE_SECONDS)
+            report = await freshness.ensure(source.id, source, _progress(source, emit), UPDATE_SECONDS)
             for notice in report.notices if report else ():
                 emit(f"{source.name}: {notice}")
             if report is not None and not report.complete:

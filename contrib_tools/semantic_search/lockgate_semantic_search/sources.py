@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from lockgate import ConfidenceLevel, ConfigurationError, DataSourceSecurity, Instance, Kind, ToolSettings
+from lockgate.errors import ConfigurationError
+from lockgate.policy import ConfidenceLevel, DataSourceSecurity
 from lockgate.retrieval import (
     Gap,
     Hit,
@@ -21,6 +22,7 @@ from lockgate.retrieval import (
     passage_type_of,
     window,
 )
+from lockgate.settings import Instance, Kind, ToolSettings
 from lockgate_semantic_search.indexing import LocalIndex, Place
 
 FAMILY = "data_source"

@@ -5,27 +5,25 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from lockgate import (
-    ArgumentRefused,
-    ConfidenceLevel,
+from lockgate.errors import ArgumentRefused, ToolBlocked
+from lockgate.policy import ConfidenceLevel, ToolOutboundData
+from lockgate.retrieval import DataSource, last_page
+from lockgate.settings import ToolSettings
+from lockgate.tools import (
     Line,
     PositiveInt,
     RequestContext,
     Tool,
     ToolActivation,
     ToolArguments,
-    ToolBlocked,
     ToolContext,
     ToolDefinition,
     ToolFunction,
-    ToolOutboundData,
     ToolResult,
-    ToolSettings,
     ToolTexts,
     Visibility,
+    parameters_of,
 )
-from lockgate.retrieval import DataSource, last_page
-from lockgate.tools import parameters_of
 from lockgate_semantic_search.answer import build_result
 from lockgate_semantic_search.freshness import Freshness
 from lockgate_semantic_search.offering import describe, offered_sources
@@ -99,7 +97,7 @@ class SemanticSearch(Tool):
         self._freshness = Freshness()
 
     def texts(self, locale: str) -> ToolTexts:
-        return self._texts.get(locale.split("-")[0].lower(), self._texts["en"])
+        return self._texts.get(locale.partition("-")[0].lower(), self._texts["en"])
 
     def timeout(self, settings: ToolSettings) -> float:
         return TIMEOUT

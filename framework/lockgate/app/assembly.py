@@ -11,7 +11,7 @@ from lockgate.app.services import Services
 from lockgate.calling.run import Observer
 from lockgate.guard import Guard
 from lockgate.plugin_host.host import PluginHost
-from lockgate.registry.calls import guarded_acall
+from lockgate.registry.beside import guarded_beside
 from lockgate.registry.contribution import Contribution
 from lockgate.registry.incidents import IncidentLog
 from lockgate.registry.preparation import Preparation
@@ -110,7 +110,7 @@ async def _tools_of_sources(sources: Sequence[Contribution], incidents: Incident
     found: list[Contribution] = []
     for item in sources:
         name = str(getattr(item.value, "name", type(item.value).__name__))
-        tools: Any = await guarded_acall(
+        tools: Any = await guarded_beside(
             item.owner, f"tools of {name}", item.value.tools,
             deadline=PLUGIN_DEADLINE * 5, fallback=(), incidents=incidents,
         )

@@ -21,6 +21,8 @@ _WORD = re.compile(r"\w+")
 _ESCAPED = re.compile(r"[%&\\+]")
 _GOES_ON = re.compile(r"[&;)*=]|,(?!_)")  # not "Paris,_Texas" behind "Paris"
 _MAX_MARKS = 200
+_MAX_COMPARED = 8_000
+"""Characters of arguments that are compared closely. In longer ones naming the host is enough to make an echo."""
 _GLUE = ("", " ", "/", ".", "?", "&", "=", "-", "_")  # what a tool may put between two arguments
 
 _TWO_PART_SUFFIXES = frozenset({
@@ -101,27 +103,34 @@ class _Echoes:
         given = list(dict.fromkeys(_texts_of_arguments(arguments)))
         plain = [_plain(text) for text in given]
         joined = set(plain)
+        self._too_long = sum(map(len, plain)) > _MAX_COMPARED
         if len(plain) > 1:
-            joined.update(glue.join(order) for order in (plain, plain[::-1]) for glue in _GLUE)
+            glues = ("",) if self._too_long else _GLUE
+            joined.update(glue.join(order) for order in (plain, plain[::-1]) for glue in glues)
         self._plain = plain
+        self._words = [_words(text) for text in plain]
         self._text = "\n".join(joined)
         self._bodies = _bodies((*given, *joined))
         self._hosts: dict[str, bool] = {}
 
     def has(self, written: str, address: WebAddress) -> bool:
         """Tell whether an address of the result stands in the arguments."""
-        if _plain(written) in self._text:
-            return True
         host = _plain(address.host)
         named = self._hosts.get(host)
         if named is None:
             named = self._hosts[host] = host in self._text
+        if named and self._too_long:
+            return True
         if not named and not self._bodies:
             return False
         body = _body(address)
         if body in self._bodies or self._goes_on_behind(body):
             return True
-        if not named or _is_registered_host_alone(address):
+        if not named:
+            return False
+        if _plain(written) in self._text:
+            return True
+        if _is_registered_host_alone(address):
             return False
         return body in self._text or self._is_put_together(host, address)
 
@@ -141,8 +150,8 @@ class _Echoes:
         for index, text in enumerate(self._plain):
             if not any(f"{scheme}://{host}" in text for scheme in ("http", "https")):
                 continue
-            own = _words(text)
-            others = set[str]().union(*map(_words, self._plain[:index] + self._plain[index + 1 :]))
+            own = self._words[index]
+            others = set[str]().union(*self._words[:index], *self._words[index + 1 :])
             if rest - own and rest <= own | others:
                 return True
         return False

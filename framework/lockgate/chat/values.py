@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import Enum
-from urllib.parse import urlsplit
 
+from lockgate.addresses import AddressError, request_key
 from lockgate.policy import NOTHING, ChatRequirements
 
 
@@ -36,16 +36,9 @@ class Source:
 
 def _same_source_key(url: str) -> str:
     try:
-        parts = urlsplit(url)
-        host = (parts.hostname or "").rstrip(".").lower()
-        port = parts.port
-    except ValueError:
+        return request_key(url)
+    except AddressError:
         return url
-    default = {"http": 80, "https": 443}.get(parts.scheme.lower())
-    shown = f":{port}" if port not in (None, default) else ""
-    if parts.scheme.lower() not in ("http", "https"):
-        return url
-    return f"{parts.scheme.lower()}://{host}{shown}{parts.path or '/'}?{parts.query}"
 
 
 def merge_sources(known: tuple[Source, ...], new: Iterable[Source]) -> tuple[Source, ...]:

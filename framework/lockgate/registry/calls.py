@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar, cast, overload
 
 from lockgate.registry.contribution import Owner
 from lockgate.registry.incidents import CallUnderWay, IncidentLog
-from lockgate.registry.workers import run_on_worker
+from lockgate.tools.workers import run_on_worker
 
 CALL_DEADLINE = 5.0
 """Seconds a call into a plugin may take unless its caller says otherwise."""

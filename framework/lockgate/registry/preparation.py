@@ -12,7 +12,7 @@ from lockgate.chat.prompt import tool_policy
 from lockgate.chat.values import ChatThread
 from lockgate.policy import ProviderStanding
 from lockgate.providers.contract import OfferedFunction
-from lockgate.registry.calls import guarded_acall
+from lockgate.registry.beside import guarded_beside
 from lockgate.registry.checks import Block, Situation, ToolOfferBlockReason, first_block
 from lockgate.registry.registration import Registered
 from lockgate.registry.registry import PLUGIN_DEADLINE, Registry
@@ -138,7 +138,7 @@ class Preparation:
         return Offered(registered, function, choices, instructions, settings)
 
     async def _ask(self, registered: Registered, what: str, function: Any, context: RequestContext) -> Any:
-        return await guarded_acall(
+        return await guarded_beside(
             registered.owner, f"{what} of {registered.id}", function, context,
             deadline=PLUGIN_DEADLINE, fallback=_Failed("it raised or was late"), incidents=self._registry.incidents,
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from lockgate.policy import BUILT_IN, ChatRequirements, ConfidenceLevel, ProviderStanding, SetBy
+from lockgate.registry.beside import guarded_beside
 from lockgate.registry.calls import guarded_acall
 from lockgate.registry.checks import Block, Situation, ToolState, first_block
 from lockgate.registry.contribution import Contribution
@@ -229,7 +230,7 @@ class Registry:
         if type(registered.tool).validate_settings is Tool.validate_settings:
             return "", BUILT_IN
         failed = f"checking them failed; see {registered.owner} in plugins doctor"
-        problem = await guarded_acall(
+        problem: object = await guarded_beside(
             registered.owner, f"validate_settings of {registered.id}", registered.tool.validate_settings,
             effective.settings, deadline=PLUGIN_DEADLINE, fallback=failed, incidents=self.incidents,
         )

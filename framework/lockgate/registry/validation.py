@@ -9,7 +9,6 @@ from lockgate.settings.model import ToolSettings
 from lockgate.tools.base import Tool
 from lockgate.tools.definition import FUNCTION_NAME, Components, ToolActivation, ToolDefinition
 
-
 _STRICTEST: Mapping[str, tuple[type, Any]] = {
     "outbound_data": (ToolOutboundData, ToolOutboundData.MODEL_CHOSEN_ADDRESSES),
     "minimum_confidence": (ConfidenceLevel, ConfidenceLevel.HIGH),

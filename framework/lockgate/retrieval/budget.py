@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -21,9 +20,6 @@ class Turns(Generic[T]):
     left_out: tuple[int, ...]
 
 
-_END = object()
-
-
 def take_turns(lists: Sequence[Sequence[T]], budget: int, cost: Callable[[T], int]) -> Turns[T]:
     """Take the first item of each list, then the second of each, and so on, whole items only.
 
@@ -37,10 +33,11 @@ def take_turns(lists: Sequence[Sequence[T]], budget: int, cost: Callable[[T], in
     """
     taken: list[tuple[int, T]] = []
     left_out = [0] * len(lists)
-    for rank in zip_longest(*lists, fillvalue=_END):
-        for index, item in enumerate(rank):
-            if item is _END:
+    for rank in range(max(map(len, lists), default=0)):
+        for index, items in enumerate(lists):
+            if rank >= len(items):
                 continue
+            item = items[rank]
             price = cost(item)
             if price <= budget:
                 budget -= price

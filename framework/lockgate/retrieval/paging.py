@@ -6,7 +6,7 @@ MAX_RESULT_WINDOW: Final = 100
 """How deep a search may be paged, in passages: every page fetches its whole window again."""
 
 
-class PageOutOfRange(ValueError):  # noqa: N818 -- what happened is what the name says, as with the standard StopIteration
+class PageOutOfRange(ValueError):
     """A page beyond the last one, or below 1.
 
     Args:

@@ -132,9 +132,9 @@ def to_sources(passage: Passage) -> tuple[Source, ...]:
     sources: list[Source] = []
     if url := _address(passage.reference_link or passage.path):
         sources.append(Source(title, url, SourceOrigin.RAG))
-    for link in passage.links:
-        if url := _address(link):
-            sources.append(Source(_one_line(link), url, SourceOrigin.RAG))
+    sources.extend(
+        Source(_one_line(link), url, SourceOrigin.RAG) for link in passage.links if (url := _address(link))
+    )
     return tuple(sources)
 
 

@@ -139,9 +139,14 @@ class _Reader:
 
     def _confidence(self, table: Table) -> tuple[ConfidenceScheme, Mapping[str, ConfidenceLevel]]:
         scheme = self._value(
-            table, "confidence", "scheme", checks.member(ConfidenceScheme.__members__), absent=ConfidenceScheme.TRUST_ALL,
-            wrong=ConfidenceScheme.CUSTOM, meanwhile="a provider has only the level that custom gives to its type",
-        )  # fmt: skip
+            table,
+            "confidence",
+            "scheme",
+            checks.member(ConfidenceScheme.__members__),
+            absent=ConfidenceScheme.TRUST_ALL,
+            wrong=ConfidenceScheme.CUSTOM,
+            meanwhile="a provider has only the level that custom gives to its type",
+        )
         custom = table.get("custom", {})
         if not isinstance(custom, Mapping):
             self._problem("confidence", "custom", f"has the value {shown(custom)}; it has to be a table of levels")

@@ -42,7 +42,7 @@ The layout (everything is optional)::
     [data_sources.docs]                        # a configured data source; further keys belong to its kind
     kind = "local_folder"
     name = "Documents"
-    path = "/home/me/Documents"
+    path = "/srv/documents"
 
 Secrets do not belong here: they are in the keyring or in ``secrets.toml``.
 """

@@ -210,10 +210,10 @@ def _drop_unquoted(document: Any, key: tuple[str, ...]) -> None:
 
 
 def _remove(document: "TOMLDocument", place: str, what: str, name: str) -> None:
-    table = document.get(place)
+    table: Any = document.get(place)
     if not isinstance(table, Mapping) or name not in table:
         raise UnknownNameError(what, name, table if isinstance(table, Mapping) else ())
-    del table[name]  # type: ignore[attr-defined]
+    del table[name]  # type: ignore[attr-defined]  # a TOML table, which isinstance narrowed to a mapping
     if not table:
         del document[place]
 

@@ -10,11 +10,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from lockgate.errors import ConfigurationError
 from lockgate.settings.private_files import read_text, replace_text
 
+_FILE_HEAD = "# Secrets, as plain text. This file is for you alone (mode 0600).\n\n"
 _NO_KEYRINGS = ("keyring.backends.fail", "keyring.backends.null", "keyring.backends.chainer", "keyrings.alt")
 
 
@@ -103,7 +104,7 @@ class SecretStore:
             if value:
                 return value
         try:
-            return self._in_file().get(name) or None
+            return self._from_file(name)
         except ConfigurationError as error:
             self._reasons[name] = str(error)
             return None
@@ -121,7 +122,7 @@ class SecretStore:
         if any(ord(mark) < 32 or ord(mark) == 127 for mark in value):
             raise ConfigurationError("A secret cannot hold control characters; paste it as one line.")
         if self._backend is None:
-            self._write_file(self._in_file() | {name: value})
+            self._write_file(name, value)
         else:
             try:
                 self._backend.set_password(self._service, name, value)
@@ -150,35 +151,49 @@ class SecretStore:
         self._forget_in_file(name)
         self._reasons.pop(name, None)
 
-    def _in_file(self) -> dict[str, str]:
+    def _text(self) -> str:
+        """Return the text of the file, empty where there is none."""
         text = read_text(self._file)
         if text is None:
-            return {}
+            return ""
         if (mode := stat.S_IMODE(self._file.stat().st_mode)) & 0o077 and _has_modes():
             raise ConfigurationError(
                 f"The file {self._file} is open to other accounts (mode {mode:04o}), so its secrets are not used. "
                 f"Replace them if others may have read them, then run: chmod 600 '{self._file}'"
             )
+        return text
+
+    def _in_file(self) -> Mapping[str, object]:
         try:
-            table = tomllib.loads(text).get("secrets", {})
+            table = tomllib.loads(self._text()).get("secrets", {})
         except (tomllib.TOMLDecodeError, RecursionError):
             # Without the parser's words, which may quote the line.
             raise ConfigurationError(f"The file {self._file} is no valid TOML. It is left as it is.") from None
         if not isinstance(table, dict):
-            return {}
-        return {name: value for name, value in table.items() if isinstance(value, str)}
+            raise ConfigurationError(f"In the file {self._file}, secrets has to be a table, written as [secrets].")
+        return table
+
+    def _from_file(self, name: str) -> str | None:
+        value = self._in_file().get(name)
+        if value is not None and not isinstance(value, str):
+            raise ConfigurationError(f"In the file {self._file}, the secret {name!r} is no text in quotes.")
+        return value or None
 
     def _forget_in_file(self, name: str) -> None:
-        kept = self._in_file()
-        if kept.pop(name, None) is not None:
-            self._write_file(kept)
+        if name in self._in_file():
+            self._write_file(name, None)
 
-    def _write_file(self, values: Mapping[str, str]) -> None:
+    def _write_file(self, name: str, value: str | None) -> None:
+        """Set one secret in the file, or take it out; whatever else stands there stays."""
         import tomlkit
 
-        document = tomlkit.document()
-        document.add(tomlkit.comment("Secrets, as plain text. This file is for you alone (mode 0600)."))
-        document["secrets"] = dict(sorted(values.items()))
+        self._in_file()  # refuses a file that cannot be changed safely
+        document = tomlkit.parse(self._text() or _FILE_HEAD)
+        table: Any = document.setdefault("secrets", tomlkit.table())
+        if value is None:
+            table.pop(name, None)
+        else:
+            table[name] = value
         replace_text(self._file, tomlkit.dumps(document))
 
 

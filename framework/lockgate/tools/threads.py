@@ -1,55 +1,46 @@
-"""Running blocking functions in daemon threads, so that one left behind never keeps the process alive."""
+"""Awaiting a blocking function that runs on a daemon thread."""
 
 import asyncio
-import contextvars
-import threading
-from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
+
+from lockgate.tools.workers import run_on_worker
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_Job = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
+
+async def run_in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run a blocking function in a daemon thread and await its result.
+
+    A cancelled caller leaves the thread behind; it ends with the function or with the process.
+
+    Raises:
+        RuntimeError: No thread can be started, or the function raised StopIteration, which no task can carry.
+        BaseException: Whatever the function raised.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[R] = loop.create_future()
+
+    def work() -> Callable[[], None]:
+        result: Any = None
+        error: BaseException | None = None
+        try:
+            result = function(*args, **kwargs)
+        except StopIteration as stop:
+            error = RuntimeError(f"StopIteration left a function: {stop.value!r}")
+        except BaseException as caught:  # noqa: BLE001 - everything goes to the caller, SystemExit included
+            error = caught
+        return partial(_deliver, loop, future, result, error)
+
+    run_on_worker(work)
+    return await future
 
 
-class _Worker:
-    """One daemon thread that does one job after the other and then offers itself again."""
-
-    def __init__(self) -> None:
-        self._ready = threading.Semaphore(0)
-        self._job: _Job | None = None
-        threading.Thread(target=self._work, name="lockgate-worker", daemon=True).start()
-
-    def take(self, job: _Job) -> None:
-        self._job = job
-        self._ready.release()
-
-    def _work(self) -> None:
-        while True:
-            self._ready.acquire()
-            job, self._job = self._job, None
-            if job is not None:
-                _do(*job)
-            del job
-            if len(_idle) >= _MOST_IDLE:
-                return
-            _idle.append(self)
-
-
-_idle: deque[_Worker] = deque()
-_MOST_IDLE = 8
-
-
-def _do(loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]", function: Callable[[], Any]) -> None:
-    result: Any = None
-    error: BaseException | None = None
-    try:
-        result = function()
-    except StopIteration as stop:
-        error = RuntimeError(f"StopIteration left a function: {stop.value!r}")
-    except BaseException as caught:  # noqa: BLE001 - everything goes to the caller, SystemExit included
-        error = caught
+def _deliver(
+    loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]", result: Any, error: BaseException | None
+) -> None:
     try:
         loop.call_soon_threadsafe(_settle, future, result, error)
     except RuntimeError:
@@ -57,25 +48,9 @@ def _do(loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]", function
 
 
 def _settle(future: "asyncio.Future[Any]", result: Any, error: BaseException | None) -> None:
-    if future.cancelled():
+    if future.done():
         return
     if error is not None:
         future.set_exception(error)
     else:
         future.set_result(result)
-
-
-async def run_in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run a blocking function in a daemon thread and await its result.
-
-    A cancelled caller leaves the thread behind; it ends with the function or with the process.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[R] = loop.create_future()
-    context = contextvars.copy_context()
-    try:
-        worker = _idle.pop()
-    except IndexError:
-        worker = _Worker()
-    worker.take((loop, future, lambda: context.run(function, *args, **kwargs)))
-    return await future

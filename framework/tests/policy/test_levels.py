@@ -13,7 +13,8 @@ from lockgate.policy import (
     provider_confidence,
 )
 
-L, S = ConfidenceLevel, ConfidenceScheme
+L = ConfidenceLevel
+S = ConfidenceScheme
 
 
 def test_levels_have_the_documented_numbers() -> None:

@@ -12,10 +12,10 @@ import pytest
 
 import lockgate
 from lockgate.errors import ArgumentRefused
-from lockgate.registry import workers
 from lockgate.registry.calls import attempt, describe, guarded_acall, guarded_call
 from lockgate.registry.contribution import Owner
 from lockgate.registry.incidents import IncidentLog
+from lockgate.tools import workers
 
 OWNER = Owner("pack", "1.0", "entry")
 _variable: contextvars.ContextVar[str] = contextvars.ContextVar("_variable", default="unset")

@@ -1,5 +1,6 @@
 """Arguments of a model are hostile: refused in words it can correct itself from, never repaired."""
 
+import contextlib
 from enum import Enum
 from typing import Annotated, Literal
 
@@ -59,6 +60,7 @@ def test_the_schema_is_plain() -> None:
     assert not any(word in text for word in ("$ref", "$defs", "title", "default", "null"))
 
 
+NAMES = "query, page, ids, exact, colour, inner, spaceKey."
 OPTIONAL = " Leave it out if you do not need it."
 
 
@@ -78,8 +80,8 @@ OPTIONAL = " Leave it out if you do not need it."
         ('{"query":"a","ids":["a","c"]}',
          'The argument "ids[1]" must be one of "a", "b", but "c" arrived.' + OPTIONAL),
         ('{"query":"a","ids":[]}',
-         'The argument "ids" must be a list with at least 1 items whose items are each one of "a", "b", '
-         "but [] arrived." + OPTIONAL),
+         'The argument "ids" must be a list with at least 1 items whose items are each one of "a", "b", but [] arrived.'
+         + OPTIONAL),
         ('{"query":"a","colour":"green"}',
          'The argument "colour" must be one of "red", "blue", but "green" arrived.' + OPTIONAL),
         ('{"query":"a","inner":{"size":"x"}}',
@@ -92,8 +94,7 @@ OPTIONAL = " Leave it out if you do not need it."
         ('{"query":"a\\nb"}',
          'The argument "query" must be one line without control characters, but "a\\nb" arrived.'),
         ('{"query":"a","pagee":1}',
-         'There is no argument "pagee". Did you mean "page"? Valid arguments are: '
-         "query, page, ids, exact, colour, inner, spaceKey."),
+         'There is no argument "pagee". Did you mean "page"? Valid arguments are: ' + NAMES),
         ("[1]", "The arguments must be one JSON object, but [1] arrived."),
         ("null", "The arguments must be one JSON object, but null arrived."),
         ("{bad", "The arguments are not valid JSON; they must be one JSON object."),
@@ -118,7 +119,7 @@ def test_a_long_value_is_echoed_cut() -> None:
 def test_null_is_absent_at_any_depth() -> None:
     """A model may send null for what it leaves out."""
     read = parse_arguments(Arguments, '{"query":" a ","page":null,"inner":{"size":null},"ids":null}')
-    assert read == Arguments(query="a", inner=Inner())
+    assert read.model_dump(exclude_none=True) == {"query": "a", "inner": {}}
 
 
 def test_a_required_text_must_not_be_blank() -> None:
@@ -170,7 +171,5 @@ def test_any_text_is_read_or_refused(value: object) -> None:
     import json
 
     text = value if isinstance(value, str) else json.dumps(value)
-    try:
-        parse_arguments(Arguments, text)
-    except ArgumentRefused as refused:
-        assert str(refused)
+    with contextlib.suppress(ArgumentRefused):
+        assert isinstance(parse_arguments(Arguments, text), Arguments)

@@ -29,6 +29,7 @@ def test_signature_and_docstring_make_the_definition() -> None:
         Args:
             word: the word, in
                 its basic form
+            limit: not read, because the annotation describes it
         """
         return word * limit
 
@@ -125,7 +126,7 @@ def _undescribed(word: str) -> str:
     return word
 
 
-def _untyped(word) -> str:  # type: ignore[no-untyped-def] # noqa: ANN001 - this is the mistake under test
+def _untyped(word) -> str:  # type: ignore[no-untyped-def] # this is the mistake under test
     """Do something.
 
     Args:

@@ -42,7 +42,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS passages_fts USING fts5(
 """
 
 
-class Foreign(Exception):  # noqa: N818 -- an answer inside this package, not an error anybody sees
+class Foreign(Exception):
     """The file is a database that was not made here."""
 
 

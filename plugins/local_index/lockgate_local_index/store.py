@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import apsw
+
 from lockgate.errors import StorageError
 from lockgate.retrieval import Hit, IndexCounts, StoredDocument, StoredPassage, StoreRebuilt
 from lockgate_local_index.schema import FILE_NAME, Foreign, connect, delete_files, writing
@@ -69,7 +70,7 @@ class LocalPassageStore:
                 "JOIN data_sources AS s ON s.key = d.source WHERE s.id = ?",
                 (source_id,),
             )
-            return {str(row[0]): StoredDocument(*row) for row in rows}  # type: ignore[arg-type] # STRICT tables say so
+            return {str(row[0]): StoredDocument(*row) for row in rows}
 
         return self._run(self._reader, work)
 

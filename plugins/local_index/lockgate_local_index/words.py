@@ -23,10 +23,10 @@ _ENGLISH = (
 _GERMAN = (
     "aber alle allem allen aller als also am an auch auf aus bei beim bin bis bist da damit dann das dass dein deine "
     "dem den denn der des die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen einer "
-    "eines er es euch für gibt haben habe hat hatte ich ihm ihn ihr ihre im in ist ja jede jedem jeden jeder jedes kann "
-    "kein keine können man mein meine mich mir mit muss nach nicht noch nur ob oder sehr sein seine sich sie sind so "
-    "soll sollte über um und uns unser unsere unter vom von vor wann war waren warum was weil welche welchem welchen "
-    "welcher welches wenn wer werden wie wieso wir wird wo wurde wurden zu zum zur"
+    "eines er es euch für gibt haben habe hat hatte ich ihm ihn ihr ihre im in ist ja jede jedem jeden jeder jedes "
+    "kann kein keine können man mein meine mich mir mit muss nach nicht noch nur ob oder sehr sein seine sich sie "
+    "sind so soll sollte über um und uns unser unsere unter vom von vor wann war waren warum was weil welche "
+    "welchem welchen welcher welches wenn wer werden wie wieso wir wird wo wurde wurden zu zum zur"
 )
 STOP_WORDS: Final = frozenset(_ENGLISH.split()) | frozenset(_GERMAN.split())
 

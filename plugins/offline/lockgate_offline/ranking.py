@@ -37,6 +37,13 @@ _CUES: Final = (
         ),
     ),
     (
+        re.compile(r"^\W*(?:what (?:is|are|does)|was (?:ist|sind|bedeutet|heißt))\b", re.IGNORECASE),
+        re.compile(
+            r"\b(?:(?:is|are) (?:an?|the|one)|means|(?:ist|sind) (?:eine?|der|die|das)|bedeutet|bezeichnet)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
         re.compile(r"\b(?:why|warum|wieso|weshalb)\b", re.IGNORECASE),
         re.compile(
             r"\b(?:because|since|so that|therefore|otherwise|due to|weil|da|damit|deshalb|sonst|denn|wegen)\b",
@@ -48,7 +55,9 @@ _CUES: Final = (
         re.compile(r"\b(?:by|von|responsible|zuständig|verantwortlich|team|office|büro)\b|@", re.IGNORECASE),
     ),
 )
-"""Pairs: how a kind of question is told, and what its answers usually hold (numbers, reasons, people)."""
+"""Pairs: how a kind of question is told, and what its answers usually hold (numbers, definitions, reasons,
+people).
+"""
 
 _CUE_BONUS: Final = 1.2
 
@@ -111,9 +120,16 @@ def select(question: Question, documents: Sequence[Document]) -> Selection:
     chosen = _pick(units, scores, weights)
     if not chosen:
         return Selection(_quotes(units[:_OPENING], documents), is_opening=True)
+    return Selection(_quotes(chosen, documents), _coverage(chosen, weights))
+
+
+def _coverage(chosen: Sequence[_Unit], weights: Sequence[float]) -> float:
+    best: dict[int, float] = {}
+    for unit in chosen:
+        for term, share in (*unit.above.items(), *unit.own.items()):
+            best[term] = max(best.get(term, 0.0), share)
     total = sum(weights)
-    covered = {term for unit in chosen for term in (*unit.own, *unit.above)}
-    return Selection(_quotes(chosen, documents), sum(weights[term] for term in covered) / total if total else 0.0)
+    return sum(weights[term] * share for term, share in best.items()) / total if total else 0.0
 
 
 def _units(terms: Sequence[str], documents: Sequence[Document]) -> list[_Unit]:
@@ -188,6 +204,8 @@ def _scores(question: Question, units: Sequence[_Unit], weights: Sequence[float]
             score *= 0.7  # it announces or asks, and tells nothing
         if unit.length < 4:
             score *= 0.8
+        if unit.sentence.position == 0 and unit.sentence.text[0].islower():
+            score *= 0.7  # the passage begins in the middle of a sentence
         scores.append(score if unit.own or len(unit.above) > 1 or is_cued else 0.0)
     return scores
 

@@ -97,6 +97,8 @@ def test_a_function_that_is_no_search_needs_a_shared_word() -> None:
         ("Was ist 2,5 plus 1.000?", {"a": 2.5, "b": 1000}),
         ("Please add -4 and 1,000.5", {"a": -4, "b": 1000.5}),
         ("add two and three", {"a": 2, "b": 3}),
+        ("What is 2,5 + 1?", {"a": 2.5, "b": 1}),
+        ("Was ist 2.5 plus 1?", {"a": 2.5, "b": 1}),
     ],
 )
 def test_numbers_go_to_the_arithmetic_the_question_names(question: str, arguments: dict[str, float]) -> None:
@@ -116,7 +118,9 @@ def test_subtraction_from_something_turns_the_numbers_round() -> None:
     assert chosen("What is 5 - 2?", ADD, SUBTRACT) == ("subtract", {"a": 5, "b": 2})
 
 
-@pytest.mark.parametrize("question", ["add 2", "add 1, 2 and 3", "multiply 2 and 3", "In 2023 and 2024?"])
+@pytest.mark.parametrize(
+    "question", ["add 2", "add 1, 2 and 3", "multiply 2 and 3", "In 2023 and 2024?", "add 1.2.3 and 4"]
+)
 def test_numbers_that_do_not_fit_are_not_forced(question: str) -> None:
     """Too few or too many numbers, or an operation nobody named: no call."""
     assert chosen(question, ADD) is None
@@ -127,6 +131,9 @@ def test_types_and_bounds_of_numbers_are_kept() -> None:
     dice = function("roll_dice", "Rolls.", sides={"type": "integer", "minimum": 2, "maximum": 100})
     assert chosen("Roll a dice with 6 sides", dice) == ("roll_dice", {"sides": 6})
     assert chosen("Roll a dice with 1 side", dice) is None
+    open_ended = function("roll_dice", "Rolls.", sides={"type": "integer", "exclusiveMinimum": 1})
+    assert chosen("Roll a dice with 1 side", open_ended) is None
+    assert chosen("Roll a dice with 2 sides", open_ended) == ("roll_dice", {"sides": 2})
     assert chosen("Roll a dice with 2.5 sides", dice) is None
 
 
@@ -139,6 +146,8 @@ def test_choices_are_filled_only_when_named() -> None:
         {"query": "cake recipes metric", "units": "metric"},
     )
     assert chosen("cake recipes", search) is None
+    only = function("search_recipes", "Searches.", query=STRING, units={"type": "string", "const": "metric"})
+    assert chosen("cake recipes", only) == ("search_recipes", {"query": "cake recipes", "units": "metric"})
     optional = function(
         "search_news", "Searches.", required=["query"], query=STRING, time={"type": "string", "enum": ["week", "month"]}
     )
@@ -169,6 +178,8 @@ def test_quoted_words_fill_a_single_text() -> None:
     assert chosen('Count the words in "to be or not to be"', count) == ("count_words", {"text": "to be or not to be"})
     assert chosen("Zähle die words in „sein oder nicht“", count) == ("count_words", {"text": "sein oder nicht"})
     assert chosen("Count the words of Hamlet", count) is None
+    short = function("count_words", "Counts words.", text={"type": "string", "maxLength": 5})
+    assert chosen('Count the words in "to be or not to be"', short) is None
 
 
 def test_a_function_without_arguments_is_called_when_named() -> None:

@@ -1,6 +1,6 @@
 """A pack whose tool never says what it offers."""
 
-import asyncio
+import time
 from collections.abc import Iterable
 
 from lockgate import (
@@ -26,8 +26,8 @@ class Sleepy(Tool):
     arguments_model = Nothing
 
     async def resolve_function(self, context: RequestContext) -> ToolFunction | None:
-        """Wait for what never comes."""
-        await asyncio.Event().wait()
+        """Block, as a careless author might."""
+        time.sleep(3600)  # noqa: ASYNC251 - this is the mistake under test
         return None
 
     async def execute(self, arguments: Nothing, context: ToolContext) -> ToolResult:

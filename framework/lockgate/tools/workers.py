@@ -1,7 +1,7 @@
 """Daemon threads that are used again and may be left behind.
 
 A function that hangs must neither hold up its caller nor keep the process alive. Python waits at exit for the
-threads of `concurrent.futures`, so plugin code never runs on them.
+threads of `concurrent.futures`, so a stranger's code never runs on them.
 """
 
 import contextvars
@@ -22,7 +22,7 @@ class _Worker(threading.Thread):
     """One thread and the calls handed to it, one after the other."""
 
     def __init__(self) -> None:
-        super().__init__(name="lockgate-plugin-call", daemon=True)
+        super().__init__(name="lockgate-worker", daemon=True)
         self.inbox: SimpleQueue[tuple[contextvars.Context, Work]] = SimpleQueue()
 
     def run(self) -> None:
