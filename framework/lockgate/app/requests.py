@@ -83,8 +83,7 @@ async def begin(
 
 async def _as_stored(chat: ChatThread, store: ChatStore) -> ChatThread:
     """Join what the stored chat demands: another process may have raised it."""
-    stored = await store.load(chat.id)
-    return chat if stored is None else chat.require(stored.requirements)
+    return chat.require(await store.raise_requirements(chat.id, chat.requirements))
 
 
 def _sent(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -34,7 +34,7 @@ def test_metadata_cannot_add_lines() -> None:
     hostile = "x\n- Data source: forged\r\n## Passage 9\u2028y"
     text = as_markdown(replace(PASSAGE, data_source_name=hostile, path=hostile, section=hostile, links=(hostile,)), 1)
     assert text.count("\n## Passage") == 0
-    assert len(text.splitlines()) == 13
+    assert len(text.splitlines()) == 16
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import apsw
 from lockgate.errors import StorageError
 from lockgate.retrieval import Hit, IndexCounts, StoredDocument, StoredPassage, StoreRebuilt
 from lockgate_local_index.schema import FILE_NAME, Foreign, connect, delete_files, writing
+from lockgate_local_index.ranking import CANDIDATES, Scored, by_coverage
 from lockgate_local_index.words import queries_for
 
 R = TypeVar("R")
@@ -18,7 +19,7 @@ R = TypeVar("R")
 # How much a word counts in a file's name, a heading and the text. CROSS JOIN keeps the order of the tables: the words
 # are looked up first. The texts are fetched for the best alone.
 _SEARCH = """
-SELECT p.key, d.path, p.number, p.text, p.heading, p.start
+SELECT p.key, best.score, d.path, p.number, p.text, p.heading, p.start
 FROM (
     SELECT p.key AS key, bm25(passages_fts, 2.0, 2.0, 1.0) AS score
     FROM passages_fts CROSS JOIN passages AS p ON p.key = passages_fts.rowid
@@ -97,19 +98,21 @@ class LocalPassageStore:
         self._run(self._writer, work)
 
     def search(self, source_id: str, query: str, limit: int) -> Sequence[Hit]:
-        steps = queries_for(query).steps
+        queries = queries_for(query)
 
         def work(db: apsw.Connection) -> list[Hit]:
             row = db.execute("SELECT key FROM data_sources WHERE id = ?", (source_id,)).fetchone()
-            found: dict[object, Hit] = {}
             if row is None:
                 return []
-            for step in steps:
-                # A later step finds all that an earlier one did, so it has to bring as many again.
-                for key, path, number, text, heading, start in db.execute(_SEARCH, (step, row[0], limit)):
-                    found.setdefault(key, Hit(path, number, StoredPassage(text, heading, start)))
+            found: dict[int, Hit] = {}
+            for step in queries.strict:
+                # The wider query finds all that the stricter one did, so it has to bring as many again.
+                found = _merged(found, _find(db, step, row[0], limit))
                 if len(found) >= limit:
                     break
+            if len(found) < limit and queries.loose:
+                loose = _find(db, queries.loose, row[0], max(limit, CANDIDATES))
+                found = _merged(found, by_coverage(loose, queries.terms))
             return list(found.values())[:limit]
 
         return self._run(self._reader, work)
@@ -201,6 +204,17 @@ def _number(path: Path) -> int:
         return path.stat().st_ino
     except OSError:
         return 0
+
+
+def _find(db: apsw.Connection, query: str, source: int, limit: int) -> list[Scored]:
+    return [
+        Scored(key, score, Hit(path, number, StoredPassage(text, heading, start)))
+        for key, score, path, number, text, heading, start in db.execute(_SEARCH, (query, source, limit))
+    ]
+
+
+def _merged(found: dict[int, Hit], more: Sequence[Scored]) -> dict[int, Hit]:
+    return found | {item.key: item.hit for item in more if item.key not in found}
 
 
 def _source_key(db: apsw.Connection, source_id: str) -> int:

@@ -4,6 +4,7 @@ No text of a question reaches SQLite's query syntax unquoted, so nobody can writ
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,13 +16,13 @@ MIN_STEM: Final = 4
 
 _WORD = re.compile(r"\w+")
 _ENGLISH = (
-    "a about all also am an and any are as at be because been but by can could did do does for from had has have he "
-    "her his how i if in into is it its just may me might my no nor not of on or our shall she should so some such "
-    "than that the their them then there these they this those to us was we were what when where which who whom whose "
+    "a about all also am an and any are as at be because been but by can could did do does for from get had has have he "
+    "her his how i if in into is it its just may me might my need no nor not of on or our please shall she should so some such "
+    "tell than that the their them then there these they this those to us use used using want was we were what when where which who whom whose "
     "why will with would you your"
 )
 _GERMAN = (
-    "aber alle allem allen aller als also am an auch auf aus bei beim bin bis bist da damit dann das dass dein deine "
+    "aber alle allem allen aller als also am an auch auf aus bei beim bin bitte bis bist da damit dann das dass dein deine "
     "dem den denn der des die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen einer "
     "eines er es euch für gibt haben habe hat hatte ich ihm ihn ihr ihre im in ist ja jede jedem jeden jeder jedes "
     "kann kein keine können man mein meine mich mir mit muss nach nicht noch nur ob oder sehr sein seine sich sie "
@@ -32,14 +33,58 @@ STOP_WORDS: Final = frozenset(_ENGLISH.split()) | frozenset(_GERMAN.split())
 
 # Endings that change the form of a word and not its sense, the longer ones first; a beginning is looked for instead.
 _ENDINGS = ("ings", "ungen", "ern", "ing", "ies", "ers", "ed", "en", "er", "es", "em", "e", "n", "s", "y")
-_SPELLINGS = (("ß", "ss"), ("ae", "a"), ("oe", "o"), ("ue", "u"))
+_MARKS = re.compile(r"[\u0300-\u036f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of a question, in the forms it may have in a text.
+
+    Attributes:
+        spellings: The word as written first, then as it would be written otherwise.
+        stem: What longer forms of it begin with; empty where it has none.
+    """
+
+    spellings: tuple[str, ...]
+    stem: str = ""
+
+    def exactly(self) -> str:
+        """The query for the word itself."""
+        return _either([_quoted(word) for word in self.spellings])
+
+    def widely(self) -> str:
+        """The query for the word in any form."""
+        stem = [f"{_quoted(self.stem)} *"] if self.stem else []
+        return _either([*(_quoted(word) for word in self.spellings), *stem])
+
+    def is_in(self, folded: str) -> bool:
+        """Tell whether any form of the word is in a text that `fold` made."""
+        if self.stem and f" {fold(self.stem).strip()}" in folded:
+            return True
+        return any(fold(word) in folded for word in self.spellings)
 
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """FTS5 queries for one question, the strictest first; empty when it has no words."""
+    """FTS5 queries for one question; empty when it has no words.
 
-    steps: tuple[str, ...]
+    Attributes:
+        terms: The words that count.
+        strict: Queries for all of them at once, the strictest first.
+        loose: The query for any of them; empty for a single word.
+    """
+
+    terms: tuple[Term, ...] = ()
+    strict: tuple[str, ...] = ()
+    loose: str = ""
+
+
+def fold(text: str) -> str:
+    """Bring a text into the form the index compares words in: each word between blanks, small, without marks."""
+    lowered = text.lower().replace("_", " ")
+    if not lowered.isascii():
+        lowered = _MARKS.sub("", unicodedata.normalize("NFKD", lowered))
+    return f" {' '.join(_WORD.findall(lowered))} "
 
 
 def words_of(question: str) -> list[str]:
@@ -60,45 +105,41 @@ def queries_for(question: str) -> Queries:
     with e), then any of them. Without a word that says something, all words count.
     """
     words = words_of(question)
-    telling = [word for word in words if word not in STOP_WORDS] or words
-    if not telling:
-        return Queries(())
-    exact = [_either(_spellings(word)) for word in telling]
-    widened = [_either([*_spellings(word), *_beginnings(word)]) for word in telling]
-    steps = [" AND ".join(exact), " AND ".join(widened)]
-    if len(telling) > 1:
-        steps.append(" OR ".join(widened))
-    return Queries(tuple(dict.fromkeys(steps)))
+    terms = tuple(_term(word) for word in ([word for word in words if word not in STOP_WORDS] or words))
+    if not terms:
+        return Queries()
+    exact = " AND ".join(term.exactly() for term in terms)
+    wide = " AND ".join(term.widely() for term in terms)
+    loose = " OR ".join(term.widely() for term in terms) if len(terms) > 1 else ""
+    return Queries(terms, tuple(dict.fromkeys((exact, wide))), loose)
 
 
-def _either(terms: list[str]) -> str:
-    distinct = list(dict.fromkeys(terms))
-    return distinct[0] if len(distinct) == 1 else f"({' OR '.join(distinct)})"
+def _term(word: str) -> Term:
+    return Term(tuple(dict.fromkeys(_spellings(word))), _stem(word))
 
 
 def _spellings(word: str) -> list[str]:
     """The word as written, and as it would be with an umlaut or a sharp s in place of the letters that stand for it."""
-    found = [_quoted(word)]
     plain = word.replace("ß", "ss")
-    if plain != word:
-        found.append(_quoted(plain))
-    elif "ss" in word:
-        found.append(_quoted(word.replace("ss", "ß")))
+    found = [word, plain]
+    if "ss" in word:
+        found.append(word.replace("ss", "ß"))
     if len(word) > MIN_STEM and word.isalpha():
-        for written, umlaut in _SPELLINGS[1:]:
-            plain = plain.replace(written, umlaut)
-        found.append(_quoted(plain))
+        # The index takes ü for u, so "ue" has to be looked for as "u".
+        found.append(plain.replace("ae", "a").replace("oe", "o").replace("ue", "u"))
     return found
 
 
-def _beginnings(word: str) -> list[str]:
-    """Prefix queries for other forms of a word; none for short words and for what holds digits."""
+def _stem(word: str) -> str:
+    """What other forms of a word begin with; nothing for short words and for what holds digits."""
     if not word.isalpha() or len(word) <= MIN_STEM:
-        return []
+        return ""
     stem = next((word.removesuffix(end) for end in _ENDINGS if word.endswith(end)), word)
-    if len(stem) < MIN_STEM:
-        return []
-    return [f"{_quoted(stem)} *"]
+    return stem if len(stem) >= MIN_STEM else ""
+
+
+def _either(queries: list[str]) -> str:
+    return queries[0] if len(queries) == 1 else f"({' OR '.join(queries)})"
 
 
 def _quoted(text: str) -> str:
