@@ -1,6 +1,6 @@
 """Putting plugins and rules together: everything in force at one moment, as one value that is swapped whole."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from lockgate.app.configuration import Configuration, InstanceConfig
 from lockgate.app.providers import Directory, directory
 from lockgate.app.services import Services
+from lockgate.calling.loop import Loop, ToolCallingLoop
 from lockgate.calling.run import Observer
 from lockgate.guard import Guard
 from lockgate.plugin_host.host import PluginHost
@@ -21,7 +22,9 @@ from lockgate.settings.model import read_settings
 from lockgate.tools.threads import run_in_thread
 
 _REGISTERED = ("option_sources", "tools", "collections")
-_ASKED = (*_REGISTERED, "kinds", "tool_definition_sources", "provider_adapters", "provider_profiles", "observers")
+_ASKED = (
+    *_REGISTERED, "kinds", "tool_definition_sources", "provider_adapters", "provider_profiles", "observers", "loops",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class Assembly:
         directory: Providers.
         services: What plugins may use.
         observers: Who is told of every run.
+        loops: What can drive rounds, by ID.
         problems: What could not be used, in sentences for a person.
     """
 
@@ -44,6 +48,7 @@ class Assembly:
     directory: Directory
     services: Services
     observers: tuple[Observer, ...]
+    loops: Mapping[str, Loop]
     problems: tuple[str, ...]
 
 
@@ -68,10 +73,13 @@ async def assemble(
     registry = Registry(contributions, configuration.rules, incidents)
     found = directory(asked["provider_adapters"], asked["provider_profiles"], configuration.providers)
     observers = tuple(item.value for item in asked["observers"])
+    loops: dict[str, Loop] = {"tool_calling": ToolCallingLoop()}
+    for item in asked["loops"]:
+        loops.setdefault(str(getattr(item.value, "id", "")), item.value)
     problems.extend(found.problems)
     problems.extend(str(rejection) for rejection in registry.rejections)
     return Assembly(
-        host, registry, Preparation(registry, services), found, services, observers, tuple(problems)
+        host, registry, Preparation(registry, services), found, services, observers, loops, tuple(problems)
     )
 
 

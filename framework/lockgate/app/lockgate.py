@@ -13,11 +13,11 @@ from lockgate.app.providers import OFFLINE, Provider, with_overrides
 from lockgate.app.requests import Question, begin
 from lockgate.calling.executor import Executor
 from lockgate.calling.job import Job
-from lockgate.calling.loop import Loop, ToolCallingLoop
+from lockgate.calling.loop import Loop
 from lockgate.calling.run import Observer, Run
 from lockgate.chat.store import ChatStore, MemoryChatStore
 from lockgate.chat.values import Attachment, ChatThread, Message, Role
-from lockgate.errors import UsageError
+from lockgate.errors import UnknownNameError, UsageError
 from lockgate.guard import Guard
 from lockgate.providers.transport import Transport
 from lockgate.registry.explain import Explanation, explain
@@ -40,7 +40,7 @@ class Lockgate:
         data_dir: Where plugins keep derived data, such as indexes.
         guard: The prompt-injection filter.
         transport: The HTTP transport.
-        loop: What drives rounds.
+        loop: What drives rounds: the ID of a contributed one, or the thing itself.
     """
 
     def __init__(
@@ -52,14 +52,14 @@ class Lockgate:
         data_dir: Path | None = None,
         guard: Guard | None = None,
         transport: Transport | None = None,
-        loop: Loop | None = None,
+        loop: Loop | str = "tool_calling",
     ) -> None:
         self._configuration = configuration or Configuration()
         self._plugins = plugins
         self._data_dir = data_dir or Path.cwd() / ".lockgate"
         self._guard = guard or Guard()
         self._transport = transport or Transport()
-        self._loop: Loop = loop or ToolCallingLoop()
+        self._loop = loop
         self._assembly: Assembly | None = None
         self._services = ServiceTasks()
         self._runs: set[Run] = set()
@@ -182,8 +182,16 @@ class Lockgate:
             self._runs.discard(run)
             await self.store.save(answered)
 
-        run = Run(chat, begun, self._loop.run, saved, [*self.assembly.observers, *observers])
+        run = Run(chat, begun, self._driver().run, saved, [*self.assembly.observers, *observers])
         return run
+
+    def _driver(self) -> Loop:
+        if not isinstance(self._loop, str):
+            return self._loop
+        loops = self.assembly.loops
+        if self._loop not in loops:
+            raise UnknownNameError("loop", self._loop, loops)
+        return loops[self._loop]
 
     async def explain(
         self,

@@ -43,6 +43,8 @@ class Hooks(Protocol):
     def lockgate_configuration_sections(self, services: Any) -> Iterable[Any]:
         """Claim sections of ``plugin.lua`` that are not those of a tool or a kind.
 
+        Reserved: no part of this version asks for it yet.
+
         Returns:
             Configuration sections: a name, and the settings model the section is read with.
 
@@ -180,6 +182,8 @@ class Hooks(Protocol):
     def lockgate_embedders(self, services: Any) -> Iterable[Any]:
         """Add embedders: what turns texts into vectors.
 
+        Reserved: no part of this version asks for it yet.
+
         Returns:
             Embedders.
 
@@ -210,6 +214,8 @@ class Hooks(Protocol):
     def lockgate_configured_sites(self, services: Any) -> Iterable[Any]:
         """Hand over the address of a site that a setting names, so that pages of it can be read.
 
+        Reserved: no part of this version asks for it yet.
+
         Returns:
             Configured sites: the setting's value with its origin.
 
@@ -224,6 +230,8 @@ class Hooks(Protocol):
     @hookspec
     def lockgate_guard_rules(self, services: Any) -> Iterable[Any]:
         """Add rules to the prompt-injection filter. They add to its findings and never take one away.
+
+        Reserved: no part of this version asks for it yet.
 
         Returns:
             Guard rules.

@@ -106,9 +106,7 @@ class AskedHost:
         words = self.clean(server_message)[:LONGEST_SERVER_MESSAGE]
         sentence = f"{self} {self.clean(predicate)}"
         sentence = f"{sentence}: {words}" if words else sentence if sentence[-1] in ".?!" else f"{sentence}."
-        return ProviderError(
-            sentence, kind=kind, status=status, server_message=words, retry_after=retry_after
-        )
+        return ProviderError(sentence, kind=kind, status=status, server_message=words, retry_after=retry_after)
 
     def http_failure(
         self, status: int, headers: Mapping[str, str], body: bytes, now: datetime, *, has_key: bool = True

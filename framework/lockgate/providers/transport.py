@@ -250,9 +250,7 @@ class Transport:
             body = await _error_body(answer)
         finally:
             await answer.aclose()
-        failure = request.host.http_failure(
-            answer.status, answer.headers, body, self._clock(), has_key=request.has_key
-        )
+        failure = request.host.http_failure(answer.status, answer.headers, body, self._clock(), has_key=request.has_key)
         final = failure.kind in (FailureKind.QUOTA, FailureKind.CONTEXT_TOO_LONG)
         raise _Attempt(failure, again=answer.status in self._retry.statuses and not final)
 
@@ -306,9 +304,7 @@ class _Connections:
                 trust = self._tls or self._httpx.create_ssl_context(trust_env=False)
             else:
                 trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody, and loads in no time
-            limits = self._httpx.Limits(
-                max_connections=100, max_keepalive_connections=20, keepalive_expiry=_KEEP_ALIVE
-            )
+            limits = self._httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=_KEEP_ALIVE)
             transport = self._httpx.AsyncHTTPTransport(verify=trust, trust_env=False, limits=limits)
             self._by_scheme[scheme] = transport
         return transport
@@ -356,7 +352,8 @@ def _send_failure(problem: Exception, request: HttpRequest) -> "_Attempt | Excep
     match problem:
         case httpx.ConnectTimeout():
             words = f"cannot be reached: no connection within {request.timeouts.connect:g} seconds"
-            return _Attempt(host.failure(FailureKind.UNREACHABLE, words), again=True)
+            # The system itself has knocked several times by then.
+            return _Attempt(host.failure(FailureKind.UNREACHABLE, words), again=False)
         case httpx.TimeoutException():
             words = f"has not answered within {request.timeouts.read:g} seconds"
             return _Attempt(host.failure(FailureKind.TIMEOUT, words), again=False)

@@ -9,6 +9,7 @@ from registry_kit import simple
 
 from lockgate.app import InstanceConfig, Lockgate, ProviderConfig
 from lockgate.app.configuration import Configuration
+from lockgate.calling import Job, Stopped
 from lockgate.chat import ChatThread
 from lockgate.errors import ConfigurationError, ProviderDenied, UnknownNameError, UsageError
 from lockgate.policy import BY_USER, ChatRequirements, ConfidenceLevel, DataSourceSecurity
@@ -224,3 +225,32 @@ def test_a_profile_is_no_place_for_trust() -> None:
     """No flag of a profile states confidence or self-hosting."""
     names = set(cast("Any", ProviderProfile).__dataclass_fields__)
     assert not names & {"confidence", "self_hosted", "trusted"}
+
+
+class EchoLoop:
+    """A loop that asks once and takes whatever comes."""
+
+    id = "once"
+
+    async def run(self, job: Job) -> None:
+        """Ask once."""
+        await job.round("Answer now.")
+        job.finish(Stopped.ANSWERED)
+
+
+async def test_a_loop_of_a_plugin_drives_rounds() -> None:
+    """It is chosen by its ID, and can leave no check out: it only sees a job."""
+    with FakeProvider([answer_text("Once.")]) as fake:
+        plugins = [PluginOf("loops", loops=[EchoLoop()])]
+        async with lockgate_for(fake, plugins=plugins, loop="once") as made, made.ask(None, "Hello?") as run:
+            await run.wait()
+        assert run.text == "Once."
+        assert fake.requests[0].body["messages"][0] == {"role": "system", "content": "Answer now."}
+
+
+async def test_a_loop_nobody_brings_is_told() -> None:
+    """The known ones are named."""
+    with FakeProvider([]) as fake:
+        async with lockgate_for(fake, loop="twice") as made:
+            with pytest.raises(UnknownNameError, match="tool_calling"):
+                made.ask(None, "Hello?")

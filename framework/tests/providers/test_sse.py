@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from lockgate.errors import FailureKind, ProviderError
 from lockgate.providers.sse import LARGEST_EVENT, Event, SseReader
 
-
 SEPARATORS = "\u2028\u2029\x85\x0b\x0c"
 """What other line splitters cut at."""
 

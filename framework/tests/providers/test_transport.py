@@ -299,16 +299,35 @@ async def test_what_cannot_be_sent_is_told_without_the_key(changes: dict[str, ob
         await transport.aclose()
 
 
-async def test_a_certificate_nobody_vouches_for_is_not_asked_twice() -> None:
-    """A plain server behind https:// is told as such, without further tries."""
+async def test_a_plain_server_behind_https_is_not_asked_twice() -> None:
+    """A server that does not speak TLS is told as such, without further tries."""
+
+    async def answer_plainly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    clockwork = Clockwork()
+    server = await asyncio.start_server(answer_plainly, "127.0.0.1", 0)
+    async with server:
+        transport = Transport(sleep=clockwork.sleep)
+        port = server.sockets[0].getsockname()[1]
+        error = await failure_of(transport, HttpRequest("POST", f"https://127.0.0.1:{port}/v1"))
+        await transport.aclose()
+    assert (error.kind, clockwork.waits) == (FailureKind.UNREACHABLE, [])
+    assert "it does not speak TLS" in str(error)
+
+
+async def test_a_server_that_never_shakes_hands_is_given_up() -> None:
+    """Where TLS does not begin within the time to connect, the provider is told as unreachable, once."""
     clockwork = Clockwork()
     async with FakeProvider() as fake:
         transport = Transport(sleep=clockwork.sleep)
-        request = request_to(fake, url=fake.base_url.replace("http://", "https://"))
-        error = await failure_of(transport, request)
-        assert (error.kind, clockwork.waits) == (FailureKind.UNREACHABLE, [])
-        assert "TLS" in str(error)
+        url = fake.base_url.replace("http://", "https://")
+        error = await failure_of(transport, request_to(fake, url=url, timeouts=Timeouts(connect=0.05)))
         await transport.aclose()
+    assert (error.kind, clockwork.waits) == (FailureKind.UNREACHABLE, [])
+    assert "no connection within 0.05 seconds" in str(error)
 
 
 async def test_connections_are_used_again_and_drained() -> None:
