@@ -1,10 +1,14 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from lockgate.documents import Chunk, Document, DocumentKind, chunk, find_headings
 
 
 def cut(text: str, limit: int = 100, overlap: int = 0, kind: DocumentKind = DocumentKind.MARKDOWN) -> list[Chunk]:
+    """Cut a text with small limits."""
     return chunk(Document("x", text, kind), limit, overlap)
 
 
@@ -57,7 +61,7 @@ def test_a_chunk_repeats_whole_units_of_the_one_before() -> None:
     sentences = [f"This is sentence number {number:02}." for number in range(12)]
     chunks = cut(" ".join(sentences), 100, 40)
     assert len(chunks) > 3
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in pairwise(chunks):
         assert after.text.startswith("This is sentence")
         assert after.start < before.start + len(before.text)
         assert before.start + len(before.text) - after.start <= 40

@@ -5,7 +5,16 @@ import socket
 from pathlib import Path
 
 import pytest
-from lockgate.documents import MAX_DOCUMENT_BYTES, DocumentKind, NotTextError, decode, kind_of, list_folder, read_document
+
+from lockgate.documents import (
+    MAX_DOCUMENT_BYTES,
+    DocumentKind,
+    NotTextError,
+    decode,
+    kind_of,
+    list_folder,
+    read_document,
+)
 from lockgate.documents import folders as folders_module
 from lockgate.errors import DocumentError
 

@@ -194,7 +194,7 @@ async def test_a_connection_that_breaks_in_the_middle_is_cut_off(reset: bool) ->
 async def test_silence_ends_in_a_timeout(begun: bool) -> None:
     """A host that says nothing, or nothing more, is given up after the time to read; it is not asked again."""
     where = {"cut_after": 3} if begun else {"cut_before_headers": True}
-    silent = answer_raw(b"0123456789", delivery=Delivery(hang=True, **where))  # type: ignore[arg-type]  # one of two
+    silent = answer_raw(b"0123456789", delivery=Delivery(hang=True, **where))
     async with FakeProvider([silent]) as fake:
         transport = Transport()
         error = await failure_of(transport, request_to(fake, timeouts=Timeouts(read=0.05)))
@@ -204,11 +204,17 @@ async def test_silence_ends_in_a_timeout(begun: bool) -> None:
 
 async def test_a_cancelled_task_closes_the_connection() -> None:
     """Whoever cancels a run ends the connection at once, while the host still speaks."""
-    endless = answer_raw(b"data", delivery=Delivery(hang=True))
-    async with FakeProvider([endless]) as fake:
+    begun = asyncio.Event()
+
+    async def read_on(request: HttpRequest) -> None:
+        async with transport.stream(request) as answer:
+            async for _ in answer:
+                begun.set()
+
+    async with FakeProvider([answer_raw(b"data", delivery=Delivery(hang=True, framing="chunked"))]) as fake:
         transport = Transport()
-        task = asyncio.create_task(body_of(transport, request_to(fake)))
-        await asyncio.sleep(0.05)  # long enough for the answer to have begun; no less correct before
+        task = asyncio.create_task(read_on(request_to(fake)))
+        await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -218,7 +224,7 @@ async def test_a_cancelled_task_closes_the_connection() -> None:
 
 async def test_leaving_early_closes_the_connection() -> None:
     """An answer that nobody reads to its end does not stay open."""
-    async with FakeProvider([answer_raw(b"data", delivery=Delivery(hang=True))]) as fake:
+    async with FakeProvider([answer_raw(b"data", delivery=Delivery(hang=True, framing="chunked"))]) as fake:
         transport = Transport()
         async with transport.stream(request_to(fake)) as answer:
             assert await anext(answer) == b"data"

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from lockgate.retrieval import MAX_RESULT_WINDOW, PageOutOfRange, check_page, has_more, last_page, take_turns, window
 
 

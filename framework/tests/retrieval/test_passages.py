@@ -3,6 +3,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+
 from lockgate.chat import Source, SourceOrigin
 from lockgate.retrieval import Passage, PassageType, as_markdown, passage_type_of, to_sources
 
@@ -48,7 +49,8 @@ def test_metadata_cannot_add_lines() -> None:
 )
 def test_addresses_and_absolute_paths_become_sources(link: str, url: str) -> None:
     """http, https and file addresses stay; absolute paths of either kind of system become file addresses."""
-    assert to_sources(replace(PASSAGE, reference_title="T", reference_link=link)) == (Source("T", url, SourceOrigin.RAG),)
+    sources = to_sources(replace(PASSAGE, reference_title="T", reference_link=link))
+    assert sources == (Source("T", url, SourceOrigin.RAG),)
 
 
 @pytest.mark.parametrize("link", ["a/b.md", "javascript:alert(1)", "data:text/plain,x", "ftp://x/y", "http://[", ""])
@@ -74,6 +76,7 @@ def test_the_type_follows_the_file_name(name: str, kind: PassageType) -> None:
 
 def test_importing_retrieval_loads_no_database_and_no_network() -> None:
     """The contracts of retrieval are types only: importing them loads neither SQLite nor HTTP."""
-    code = "import sys, lockgate.retrieval, lockgate.documents; print(*sorted({'sqlite3', 'apsw', 'httpx', 'lxml'} & set(sys.modules)))"
+    heavy = "{'sqlite3', 'apsw', 'httpx', 'lxml'}"
+    code = f"import sys, lockgate.retrieval, lockgate.documents; print(*sorted({heavy} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == ""

@@ -10,8 +10,8 @@ import apsw
 
 from lockgate.errors import StorageError
 from lockgate.retrieval import Hit, IndexCounts, StoredDocument, StoredPassage, StoreRebuilt
-from lockgate_local_index.schema import FILE_NAME, Foreign, connect, delete_files, writing
 from lockgate_local_index.ranking import CANDIDATES, Scored, by_coverage
+from lockgate_local_index.schema import FILE_NAME, Foreign, connect, delete_files, writing
 from lockgate_local_index.words import queries_for
 
 R = TypeVar("R")

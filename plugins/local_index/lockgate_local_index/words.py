@@ -16,18 +16,19 @@ MIN_STEM: Final = 4
 
 _WORD = re.compile(r"\w+")
 _ENGLISH = (
-    "a about all also am an and any are as at be because been but by can could did do does for from get had has have he "
-    "her his how i if in into is it its just may me might my need no nor not of on or our please shall she should so some such "
-    "tell than that the their them then there these they this those to us use used using want was we were what when where which who whom whose "
-    "why will with would you your"
+    "a about all also am an and any are as at be because been but by can could did do does for from get had has "
+    "have he her his how i if in into is it its just may me might my need no nor not of on or our please shall "
+    "she should so some such tell than that the their them then there these they this those to us use used using "
+    "want was we were what when where which who whom whose why will with would you your"
 )
 _GERMAN = (
-    "aber alle allem allen aller als also am an auch auf aus bei beim bin bitte bis bist da damit dann das dass dein deine "
-    "dem den denn der des die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen einer "
-    "eines er es euch für gibt haben habe hat hatte ich ihm ihn ihr ihre im in ist ja jede jedem jeden jeder jedes "
-    "kann kein keine können man mein meine mich mir mit muss nach nicht noch nur ob oder sehr sein seine sich sie "
-    "sind so soll sollte über um und uns unser unsere unter vom von vor wann war waren warum was weil welche "
-    "welchem welchen welcher welches wenn wer werden wie wieso wir wird wo wurde wurden zu zum zur"
+    "aber alle allem allen aller als also am an auch auf aus bei beim bin bis bist bitte da damit dann das dass "
+    "dein deine dem den denn der des die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem "
+    "einen einer eines er es euch für gibt habe haben hat hatte ich ihm ihn ihr ihre im in ist ja jede jedem "
+    "jeden jeder jedes kann kein keine können man mein meine mich mir mit muss nach nicht noch nur ob oder sehr "
+    "sein seine sich sie sind so soll sollte um und uns unser unsere unter vom von vor wann war waren warum was "
+    "weil welche welchem welchen welcher welches wenn wer werden wie wieso wir wird wo wurde wurden zu zum zur "
+    "über"
 )
 STOP_WORDS: Final = frozenset(_ENGLISH.split()) | frozenset(_GERMAN.split())
 
@@ -42,11 +43,11 @@ class Term:
 
     Attributes:
         spellings: The word as written first, then as it would be written otherwise.
-        stem: What longer forms of it begin with; empty where it has none.
+        stems: What longer forms of it begin with; empty where it has none.
     """
 
     spellings: tuple[str, ...]
-    stem: str = ""
+    stems: tuple[str, ...] = ()
 
     def exactly(self) -> str:
         """The query for the word itself."""
@@ -54,14 +55,13 @@ class Term:
 
     def widely(self) -> str:
         """The query for the word in any form."""
-        stem = [f"{_quoted(self.stem)} *"] if self.stem else []
-        return _either([*(_quoted(word) for word in self.spellings), *stem])
+        words = [_quoted(word) for word in self.spellings]
+        return _either(words + [f"{_quoted(stem)} *" for stem in self.stems])
 
     def is_in(self, folded: str) -> bool:
         """Tell whether any form of the word is in a text that `fold` made."""
-        if self.stem and f" {fold(self.stem).strip()}" in folded:
-            return True
-        return any(fold(word) in folded for word in self.spellings)
+        forms = [fold(word) for word in self.spellings] + [f" {fold(stem).strip()}" for stem in self.stems]
+        return any(form in folded for form in forms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,9 @@ def queries_for(question: str) -> Queries:
 
 
 def _term(word: str) -> Term:
-    return Term(tuple(dict.fromkeys(_spellings(word))), _stem(word))
+    spellings = tuple(dict.fromkeys(_spellings(word)))
+    stems = dict.fromkeys(stem for spelling in spellings if (stem := _stem(spelling)))
+    return Term(spellings, tuple(stems))
 
 
 def _spellings(word: str) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+
 from lockgate.errors import StorageError
 from lockgate.retrieval import PassageStore, PassageStoreFactory, StoredDocument, StoredPassage, StoreRebuilt
 from lockgate_local_index.plugin import lockgate_passage_stores
@@ -26,10 +27,12 @@ def store(tmp_path: Path) -> Iterator[LocalPassageStore]:
 
 
 def document(path: str, *texts: str, size: int = 1, heading: str = "") -> StoredDocument:
+    """A document with these passages."""
     return StoredDocument(path, size, 1, "hash", passages=tuple(StoredPassage(text, heading) for text in texts))
 
 
 def found(store: PassageStore, query: str, limit: int = 10, source: str = SOURCE) -> list[str]:
+    """The texts a search brings."""
     return [hit.passage.text for hit in store.search(source, query, limit)]
 
 
@@ -176,8 +179,8 @@ def test_a_larger_limit_only_appends(store: LocalPassageStore) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ['"', 'a" OR "b', "text:apples", "NEAR(a b)", "apples*", "-apples", "(", "^apples", "{name text}:x", "a AND", "'", "%",
-     "\\", "apples; DROP TABLE passages", "\ud800 lone", "NOT", "x" * 500, " ".join(map(str, range(200)))],
+    ['"', 'a" OR "b', "text:apples", "NEAR(a b)", "apples*", "-apples", "(", "^apples", "{name text}:x", "a AND", "'",
+     "%", "\\", "apples; DROP TABLE passages", "\ud800 lone", "NOT", "x" * 500, " ".join(map(str, range(200)))],
 )  # fmt: skip
 def test_no_query_is_syntax(store: LocalPassageStore, query: str) -> None:
     """Whatever is asked is looked for as words: nothing is an operator and nothing raises."""
@@ -312,7 +315,8 @@ def test_processes_share_a_file(store: LocalPassageStore, tmp_path: Path) -> Non
         "from lockgate_local_index.store import open_store\n"
         "store = open_store(Path(sys.argv[1])); store.prepare('contracts', '1')\n"
         "for n in range(20):\n"
-        "    store.write('contracts', [StoredDocument(f'{sys.argv[2]}-{n}', 1, 1, 'h', '', (StoredPassage('apples'),))])\n"
+        "    passages = (StoredPassage('apples'),)\n"
+        "    store.write('contracts', [StoredDocument(f'{sys.argv[2]}-{n}', 1, 1, 'h', '', passages)])\n"
         "store.close()\n"
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), str(number)]) for number in range(3)]

@@ -3,6 +3,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from lockgate_local_index.words import MAX_WORDS, fold, queries_for, words_of
 
 

@@ -169,9 +169,7 @@ def headers_of(endpoint: Endpoint, profile: ProviderProfile) -> dict[str, str]:
             raise ConfigurationError(f"{name[:80]!r} is no name of a header.")
         if not (value.isascii() and value.isprintable()):
             where = "The API key" if key and value.endswith(key) else f"The header {name}"
-            raise ConfigurationError(
-                f"{where} holds characters that HTTP does not allow."
-            )
+            raise ConfigurationError(f"{where} holds characters that HTTP does not allow.")
     return headers
 
 

@@ -3,13 +3,14 @@
 import asyncio
 
 import pytest
+from recorded_wire import FOLDER, Recorded, a_message, difference, error_difference, no_tools, recorded_chats
+
 from lockgate.errors import ProviderError
 from lockgate.providers import Endpoint, ModelRequest, Transport
 from lockgate.testing import Delivery, FakeProvider, RandomPieces, answer_raw
 from lockgate.testing.fake_wire import Pieces
 from lockgate_openai.chat_completions import ChatCompletionsAdapter
 from lockgate_openai.profiles import OPENAI_COMPATIBLE
-from recorded_wire import FOLDER, Recorded, a_message, difference, error_difference, no_tools, recorded_chats
 
 RECORDED = recorded_chats()
 CUTS: dict[str, Pieces] = {
@@ -21,7 +22,7 @@ CUTS: dict[str, Pieces] = {
 SINGLE_BYTES_UP_TO = 12_000  # a longer body says nothing more, and takes seconds
 
 needs_recordings = pytest.mark.skipif(
-    not RECORDED, reason=f"needs recorded answers of hosts in {FOLDER.parents[1].name}/{FOLDER.name} beside the project"
+    not RECORDED, reason="needs the folder with recorded answers of hosts beside the project"
 )
 
 
@@ -54,7 +55,7 @@ async def test_a_recorded_answer_is_read_as_expected(recorded: Recorded, cut: st
         for response in recorded.responses
     ]
     script += script[-1:] * 2  # for what is asked again
-    transport = Transport(sleep=lambda seconds: asyncio.sleep(0))
+    transport = Transport(sleep=lambda _: asyncio.sleep(0))
     async with FakeProvider(script) as fake:
         request = ModelRequest(
             "m", "", [a_message()], no_tools(), recorded.functions, endpoint=Endpoint(fake.base_url, name="x")
