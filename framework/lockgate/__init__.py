@@ -1,19 +1,43 @@
 """Lockgate: tool calling in which the organization, not the model, decides what a chat may read and where it may send.
 
-This module is the public interface: a sorted list of names, each loaded when it is first asked for. What is neither
-here nor in `lockgate.testing` is private and may change.
+This module is the public interface: a sorted list of names, each loaded when it is first asked for. Beside it stand
+`lockgate.documents` and `lockgate.retrieval` for authors of data sources and stores, and `lockgate.testing`. All else
+is private and may change.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lockgate.app import BlockingLockgate as BlockingLockgate
+    from lockgate.app import Configuration as Configuration
+    from lockgate.app import InstanceConfig as InstanceConfig
     from lockgate.app import Lockgate as Lockgate
+    from lockgate.app import Provider as Provider
+    from lockgate.app import ProviderConfig as ProviderConfig
+    from lockgate.calling import ContentFiltered as ContentFiltered
+    from lockgate.calling import Event as Event
+    from lockgate.calling import Job as Job
+    from lockgate.calling import LimitReached as LimitReached
+    from lockgate.calling import Loop as Loop
+    from lockgate.calling import Observer as Observer
+    from lockgate.calling import RequestPrepared as RequestPrepared
+    from lockgate.calling import RequirementsRaised as RequirementsRaised
+    from lockgate.calling import RoundEnded as RoundEnded
     from lockgate.calling import Run as Run
+    from lockgate.calling import RunEnded as RunEnded
+    from lockgate.calling import Stopped as Stopped
+    from lockgate.calling import TextDelta as TextDelta
+    from lockgate.calling import ToolFinished as ToolFinished
+    from lockgate.calling import ToolProgress as ToolProgress
+    from lockgate.calling import ToolStarted as ToolStarted
     from lockgate.chat import Attachment as Attachment
+    from lockgate.chat import ChatStore as ChatStore
     from lockgate.chat import ChatThread as ChatThread
     from lockgate.chat import DataSourceOptions as DataSourceOptions
+    from lockgate.chat import MemoryChatStore as MemoryChatStore
     from lockgate.chat import Message as Message
+    from lockgate.chat import RetrievalMode as RetrievalMode
     from lockgate.chat import Role as Role
     from lockgate.chat import Source as Source
     from lockgate.chat import SourceOrigin as SourceOrigin
@@ -29,15 +53,21 @@ if TYPE_CHECKING:
     from lockgate.errors import ProviderDenied as ProviderDenied
     from lockgate.errors import ProviderError as ProviderError
     from lockgate.errors import Refusal as Refusal
+    from lockgate.errors import StorageError as StorageError
     from lockgate.errors import ToolBlocked as ToolBlocked
     from lockgate.errors import ToolFailed as ToolFailed
+    from lockgate.errors import UnknownNameError as UnknownNameError
     from lockgate.errors import UsageError as UsageError
+    from lockgate.guard import Guard as Guard
+    from lockgate.guard import GuardScope as GuardScope
     from lockgate.guard import GuardSource as GuardSource
     from lockgate.guard import GuardText as GuardText
     from lockgate.guard import SourceKind as SourceKind
     from lockgate.plugin_host.markers import hookimpl as hookimpl
+    from lockgate.policy import NOTHING as NOTHING
     from lockgate.policy import ChatRequirements as ChatRequirements
     from lockgate.policy import ConfidenceLevel as ConfidenceLevel
+    from lockgate.policy import ConfidenceScheme as ConfidenceScheme
     from lockgate.policy import DataSourceSecurity as DataSourceSecurity
     from lockgate.policy import OutboundDataRestriction as OutboundDataRestriction
     from lockgate.policy import ProviderStanding as ProviderStanding
@@ -51,15 +81,23 @@ if TYPE_CHECKING:
     from lockgate.providers import HttpRequest as HttpRequest
     from lockgate.providers import ModelRequest as ModelRequest
     from lockgate.providers import OfferedFunction as OfferedFunction
+    from lockgate.providers import OnText as OnText
     from lockgate.providers import ProviderAdapter as ProviderAdapter
     from lockgate.providers import ProviderProfile as ProviderProfile
     from lockgate.providers import RequestedCall as RequestedCall
     from lockgate.providers import Round as Round
     from lockgate.providers import StopReason as StopReason
     from lockgate.providers import ToolBlock as ToolBlock
+    from lockgate.providers import Transport as Transport
     from lockgate.providers import user_content as user_content
+    from lockgate.registry import Explanation as Explanation
+    from lockgate.registry import Minimum as Minimum
+    from lockgate.registry import Owner as Owner
+    from lockgate.registry import Rules as Rules
+    from lockgate.registry import ToolOfferBlockReason as ToolOfferBlockReason
     from lockgate.settings import Instance as Instance
     from lockgate.settings import Kind as Kind
+    from lockgate.settings import Layers as Layers
     from lockgate.settings import Option as Option
     from lockgate.settings import OptionSource as OptionSource
     from lockgate.settings import Setting as Setting
@@ -69,6 +107,7 @@ if TYPE_CHECKING:
     from lockgate.tools import Line as Line
     from lockgate.tools import PositiveInt as PositiveInt
     from lockgate.tools import RequestContext as RequestContext
+    from lockgate.tools import SchemaRefused as SchemaRefused
     from lockgate.tools import Tool as Tool
     from lockgate.tools import ToolActivation as ToolActivation
     from lockgate.tools import ToolArguments as ToolArguments
@@ -78,8 +117,11 @@ if TYPE_CHECKING:
     from lockgate.tools import ToolDefinitionSource as ToolDefinitionSource
     from lockgate.tools import ToolFunction as ToolFunction
     from lockgate.tools import ToolResult as ToolResult
+    from lockgate.tools import ToolServices as ToolServices
     from lockgate.tools import ToolTexts as ToolTexts
     from lockgate.tools import Visibility as Visibility
+    from lockgate.tools import parameters_of as parameters_of
+    from lockgate.tools import to_compact_json as to_compact_json
     from lockgate.tools import tool as tool
 
 __version__ = "0.1.0"
@@ -87,47 +129,76 @@ __version__ = "0.1.0"
 _HOME = {
     "ArgumentRefused": "errors",
     "Attachment": "chat",
+    "BlockingLockgate": "app",
     "CallResult": "providers",
     "ChatRequirements": "policy",
+    "ChatStore": "chat",
     "ChatThread": "chat",
     "Components": "tools",
     "ConfidenceLevel": "policy",
+    "ConfidenceScheme": "policy",
+    "Configuration": "app",
     "ConfigurationError": "errors",
+    "ContentFiltered": "calling",
     "DataSourceOptions": "chat",
     "DataSourceSecurity": "policy",
     "DataTool": "tools",
     "DocumentError": "errors",
     "Endpoint": "providers",
+    "Event": "calling",
     "Evidence": "providers",
     "Exchange": "providers",
+    "Explanation": "registry",
     "Failure": "errors",
     "FailureKind": "errors",
+    "Guard": "guard",
+    "GuardScope": "guard",
     "GuardSource": "guard",
     "GuardText": "guard",
     "HttpRequest": "providers",
     "Instance": "settings",
+    "InstanceConfig": "app",
+    "Job": "calling",
     "Kind": "settings",
+    "Layers": "settings",
+    "LimitReached": "calling",
     "Line": "tools",
     "Lockgate": "app",
     "LockgateError": "errors",
+    "Loop": "calling",
+    "MemoryChatStore": "chat",
     "Message": "chat",
+    "Minimum": "registry",
     "ModelRequest": "providers",
+    "NOTHING": "policy",
+    "Observer": "calling",
     "OfferedFunction": "providers",
+    "OnText": "providers",
     "Option": "settings",
     "OptionSource": "settings",
     "OutboundDataRestriction": "policy",
+    "Owner": "registry",
     "PositiveInt": "tools",
+    "Provider": "app",
     "ProviderAdapter": "providers",
+    "ProviderConfig": "app",
     "ProviderDenied": "errors",
     "ProviderError": "errors",
     "ProviderProfile": "providers",
     "ProviderStanding": "policy",
     "Refusal": "errors",
     "RequestContext": "tools",
+    "RequestPrepared": "calling",
     "RequestedCall": "providers",
+    "RequirementsRaised": "calling",
+    "RetrievalMode": "chat",
     "Role": "chat",
     "Round": "providers",
+    "RoundEnded": "calling",
+    "Rules": "registry",
     "Run": "calling",
+    "RunEnded": "calling",
+    "SchemaRefused": "tools",
     "SetBy": "policy",
     "SetByKind": "policy",
     "Setting": "settings",
@@ -135,6 +206,9 @@ _HOME = {
     "SourceKind": "guard",
     "SourceOrigin": "chat",
     "StopReason": "providers",
+    "Stopped": "calling",
+    "StorageError": "errors",
+    "TextDelta": "calling",
     "Tool": "tools",
     "ToolActivation": "tools",
     "ToolArguments": "tools",
@@ -145,65 +219,103 @@ _HOME = {
     "ToolDefinition": "tools",
     "ToolDefinitionSource": "tools",
     "ToolFailed": "errors",
+    "ToolFinished": "calling",
     "ToolFunction": "tools",
+    "ToolOfferBlockReason": "registry",
     "ToolOutboundData": "policy",
+    "ToolProgress": "calling",
     "ToolResult": "tools",
+    "ToolServices": "tools",
     "ToolSettings": "settings",
+    "ToolStarted": "calling",
     "ToolTexts": "tools",
     "ToolTrace": "chat",
     "TraceStatus": "chat",
+    "Transport": "providers",
+    "UnknownNameError": "errors",
     "Usage": "chat",
     "UsageError": "errors",
     "Visibility": "tools",
     "hookimpl": "plugin_host.markers",
+    "parameters_of": "tools",
+    "to_compact_json": "tools",
     "tool": "tools",
     "user_content": "providers",
 }
 
 __all__ = [
+    "NOTHING",
     "ArgumentRefused",
     "Attachment",
+    "BlockingLockgate",
     "CallResult",
     "ChatRequirements",
+    "ChatStore",
     "ChatThread",
     "Components",
     "ConfidenceLevel",
+    "ConfidenceScheme",
+    "Configuration",
     "ConfigurationError",
+    "ContentFiltered",
     "DataSourceOptions",
     "DataSourceSecurity",
     "DataTool",
     "DocumentError",
     "Endpoint",
+    "Event",
     "Evidence",
     "Exchange",
+    "Explanation",
     "Failure",
     "FailureKind",
+    "Guard",
+    "GuardScope",
     "GuardSource",
     "GuardText",
     "HttpRequest",
     "Instance",
+    "InstanceConfig",
+    "Job",
     "Kind",
+    "Layers",
+    "LimitReached",
     "Line",
     "Lockgate",
     "LockgateError",
+    "Loop",
+    "MemoryChatStore",
     "Message",
+    "Minimum",
     "ModelRequest",
+    "Observer",
     "OfferedFunction",
+    "OnText",
     "Option",
     "OptionSource",
     "OutboundDataRestriction",
+    "Owner",
     "PositiveInt",
+    "Provider",
     "ProviderAdapter",
+    "ProviderConfig",
     "ProviderDenied",
     "ProviderError",
     "ProviderProfile",
     "ProviderStanding",
     "Refusal",
     "RequestContext",
+    "RequestPrepared",
     "RequestedCall",
+    "RequirementsRaised",
+    "RetrievalMode",
     "Role",
     "Round",
+    "RoundEnded",
+    "Rules",
     "Run",
+    "RunEnded",
+    "SchemaRefused",
     "SetBy",
     "SetByKind",
     "Setting",
@@ -211,6 +323,9 @@ __all__ = [
     "SourceKind",
     "SourceOrigin",
     "StopReason",
+    "Stopped",
+    "StorageError",
+    "TextDelta",
     "Tool",
     "ToolActivation",
     "ToolArguments",
@@ -221,17 +336,26 @@ __all__ = [
     "ToolDefinition",
     "ToolDefinitionSource",
     "ToolFailed",
+    "ToolFinished",
     "ToolFunction",
+    "ToolOfferBlockReason",
     "ToolOutboundData",
+    "ToolProgress",
     "ToolResult",
+    "ToolServices",
     "ToolSettings",
+    "ToolStarted",
     "ToolTexts",
     "ToolTrace",
     "TraceStatus",
+    "Transport",
+    "UnknownNameError",
     "Usage",
     "UsageError",
     "Visibility",
     "hookimpl",
+    "parameters_of",
+    "to_compact_json",
     "tool",
     "user_content",
 ]

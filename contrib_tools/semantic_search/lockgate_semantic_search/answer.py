@@ -4,11 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from lockgate.chat import Source
-from lockgate.guard import GuardScope, GuardSource, GuardText, SourceKind
-from lockgate.policy import NOTHING, ChatRequirements, SetBy, SetByKind
+from lockgate import (
+    NOTHING,
+    ChatRequirements,
+    GuardScope,
+    GuardSource,
+    GuardText,
+    SetBy,
+    SetByKind,
+    Source,
+    SourceKind,
+    ToolResult,
+    to_compact_json,
+)
 from lockgate.retrieval import Gap, Passage, as_markdown, take_turns, to_sources
-from lockgate.tools import ToolResult, to_compact_json
 from lockgate_semantic_search.offering import demands_of
 from lockgate_semantic_search.searching import Outcome
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from lockgate import DocumentError
 from lockgate.documents import (
     DEFAULT_MAX_CHARACTERS,
     DEFAULT_OVERLAP,
@@ -19,16 +20,7 @@ from lockgate.documents import (
     list_folder,
     read_document,
 )
-from lockgate.errors import DocumentError
-from lockgate.retrieval import (
-    Hit,
-    IndexReport,
-    PassageStore,
-    Progress,
-    StoredDocument,
-    StoredPassage,
-    StoreRebuilt,
-)
+from lockgate.retrieval import Hit, IndexReport, PassageStore, Progress, StoredDocument, StoredPassage, StoreRebuilt
 
 BATCH_FILES: Final = 32
 """The most files that are read and stored in one step: an update can be stopped between two steps."""

@@ -3,10 +3,8 @@
 import logging
 from collections.abc import Iterable
 
-from lockgate.chat import RetrievalMode
-from lockgate.policy import ChatRequirements, DataSourceSecurity, ProviderStanding
+from lockgate import ChatRequirements, DataSourceSecurity, ProviderStanding, RequestContext, RetrievalMode
 from lockgate.retrieval import DataSource, last_page
-from lockgate.tools import RequestContext
 from lockgate_semantic_search.sources import FAMILY
 
 MAX_DESCRIPTION = 500

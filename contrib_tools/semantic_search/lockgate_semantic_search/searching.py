@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lockgate.errors import LockgateError
+from lockgate import LockgateError
 from lockgate.retrieval import DataSource, Gap, Indexable, Progress, RetrievalPage
 from lockgate_semantic_search.freshness import Freshness
 

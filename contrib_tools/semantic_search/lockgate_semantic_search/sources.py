@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from lockgate.errors import ConfigurationError
-from lockgate.policy import ConfidenceLevel, DataSourceSecurity
+from lockgate import ConfidenceLevel, ConfigurationError, DataSourceSecurity, Instance, Kind, ToolSettings
 from lockgate.retrieval import (
     Gap,
     Hit,
@@ -22,7 +21,6 @@ from lockgate.retrieval import (
     passage_type_of,
     window,
 )
-from lockgate.settings import Instance, Kind, ToolSettings
 from lockgate_semantic_search.indexing import LocalIndex, Place
 
 FAMILY = "data_source"

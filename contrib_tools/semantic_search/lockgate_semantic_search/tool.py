@@ -5,25 +5,27 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from lockgate.errors import ArgumentRefused, ToolBlocked
-from lockgate.policy import ConfidenceLevel, ToolOutboundData
-from lockgate.retrieval import DataSource, last_page
-from lockgate.settings import ToolSettings
-from lockgate.tools import (
+from lockgate import (
+    ArgumentRefused,
+    ConfidenceLevel,
     Line,
     PositiveInt,
     RequestContext,
     Tool,
     ToolActivation,
     ToolArguments,
+    ToolBlocked,
     ToolContext,
     ToolDefinition,
     ToolFunction,
+    ToolOutboundData,
     ToolResult,
+    ToolSettings,
     ToolTexts,
     Visibility,
     parameters_of,
 )
+from lockgate.retrieval import DataSource, last_page
 from lockgate_semantic_search.answer import build_result
 from lockgate_semantic_search.freshness import Freshness
 from lockgate_semantic_search.offering import describe, offered_sources

@@ -6,6 +6,7 @@ key: errors, log lines and `repr` are free of headers, and every exception of ht
 
 import asyncio
 import importlib
+import importlib.util
 import logging
 import socket
 import ssl
@@ -320,6 +321,10 @@ class _Connections:
 
 def _import_httpx() -> ModuleType:
     """Import httpx without its command line, which would load click and rich."""
+    if "sniffio" not in sys.modules and importlib.util.find_spec("sniffio") is None:
+        # httpcore asks for it several times a request. Searching each time for what is not installed costs more than
+        # reading an answer; None makes the same failure quick.
+        sys.modules["sniffio"] = None  # type: ignore[assignment]  # None is how Python is told not to import
     loaded = sys.modules.get("httpx")
     if loaded is not None:
         return loaded

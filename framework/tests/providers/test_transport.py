@@ -3,6 +3,8 @@
 import asyncio
 import gzip
 import logging
+import socket
+import ssl
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -11,7 +13,7 @@ import pytest
 
 from lockgate.errors import FailureKind, ProviderError
 from lockgate.providers.retry import RetryPolicy
-from lockgate.providers.transport import HttpRequest, Timeouts, Transport
+from lockgate.providers.transport import HttpRequest, Timeouts, Transport, _why_unreachable
 from lockgate.testing import Delivery, FakeProvider, answer_error, answer_page, answer_raw, answer_text
 
 KEY = "sk-proj-0123456789abcdef"
@@ -379,3 +381,47 @@ assert "httpx" in sys.modules and "rich" not in sys.modules and "httpx._main" no
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("ProviderError\n", "")
+
+
+@pytest.mark.parametrize("after", [b"x" * 200_000, b""])
+async def test_draining_is_bounded(after: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that goes on, or falls silent, after the end of an answer costs its connection and little time."""
+    monkeypatch.setattr("lockgate.providers.transport._LONGEST_DRAIN", 0.05)
+    body = answer_raw([b"[DONE]", after], delivery=Delivery(hang=True, framing="chunked"))
+    async with FakeProvider([body]) as fake:
+        transport = Transport()
+        async with transport.stream(request_to(fake)) as answer:
+            assert (await anext(answer)).startswith(b"[DONE]")
+            await answer.drain()
+        await asyncio.wait_for(fake.disconnected.wait(), 5)
+        await transport.aclose()
+
+
+async def test_what_was_read_needs_no_draining() -> None:
+    """After the end of the body draining does nothing; the representation shows the status alone."""
+    async with FakeProvider([answer_raw(b"ok")]) as fake:
+        transport = Transport()
+        async with transport.stream(request_to(fake)) as answer:
+            assert await answer.read() == b"ok"
+            await answer.drain()
+            assert repr(answer) == "HttpAnswer(200)"
+        await transport.aclose()
+        await transport.aclose()
+
+
+@pytest.mark.parametrize(
+    ("cause", "words", "again"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "the name of its host is not known", True),
+        (ssl.SSLCertVerificationError(1, "self-signed"), "its certificate is not trusted", False),
+        (ssl.SSLError(1, "WRONG_VERSION_NUMBER"), "it does not speak TLS", False),
+        (OSError(113, "No route to host"), "All connection attempts failed", True),
+    ],
+)
+def test_why_a_host_cannot_be_reached_is_found_among_the_causes(cause: OSError, words: str, again: bool) -> None:
+    """The reason lies below what the client raises, in causes and in groups."""
+    problem = OSError("All connection attempts failed")
+    problem.__cause__ = ExceptionGroup("several addresses", [cause, ValueError("other")])
+    told, is_worth_it = _why_unreachable(problem)
+    assert words in told
+    assert is_worth_it is again

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import apsw
 
-from lockgate.errors import StorageError
+from lockgate import StorageError
 from lockgate.retrieval import Hit, IndexCounts, StoredDocument, StoredPassage, StoreRebuilt
 from lockgate_local_index.ranking import CANDIDATES, Scored, by_coverage
 from lockgate_local_index.schema import FILE_NAME, Foreign, connect, delete_files, writing

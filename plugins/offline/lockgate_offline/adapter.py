@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from lockgate.chat import Role
-from lockgate.providers import (
+from lockgate import (
     CallResult,
     ModelRequest,
     OfferedFunction,
     OnText,
     ProviderProfile,
     RequestedCall,
+    Role,
     Round,
     StopReason,
     ToolBlock,
@@ -25,7 +25,7 @@ from lockgate_offline.question import read_question
 from lockgate_offline.reading import Document, read_passages
 
 if TYPE_CHECKING:
-    from lockgate.providers import Transport
+    from lockgate import Transport
 
 READER_PROFILE: Final = ProviderProfile(
     id="offline",

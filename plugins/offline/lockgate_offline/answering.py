@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from lockgate.providers import CallResult, OfferedFunction
+from lockgate import CallResult, OfferedFunction
 from lockgate_offline.choosing import Choice
 from lockgate_offline.cleaning import one_line
 from lockgate_offline.phrases import PHRASES, Phrases

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from lockgate.providers import OfferedFunction
+from lockgate import OfferedFunction
 from lockgate_offline.parameters import Parameter, read_parameters
 from lockgate_offline.question import Number, Question
 from lockgate_offline.stop_words import word_set
