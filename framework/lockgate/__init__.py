@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from lockgate.providers import Endpoint as Endpoint
     from lockgate.providers import Evidence as Evidence
     from lockgate.providers import Exchange as Exchange
+    from lockgate.providers import HttpAnswer as HttpAnswer
     from lockgate.providers import HttpRequest as HttpRequest
     from lockgate.providers import ModelRequest as ModelRequest
     from lockgate.providers import OfferedFunction as OfferedFunction
@@ -90,6 +91,10 @@ if TYPE_CHECKING:
     from lockgate.providers import ToolBlock as ToolBlock
     from lockgate.providers import Transport as Transport
     from lockgate.providers import user_content as user_content
+    from lockgate.providers.failures import ServerError as ServerError
+    from lockgate.providers.failures import read_error as read_error
+    from lockgate.providers.failures import read_error_body as read_error_body
+    from lockgate.providers.sse import SseReader as SseReader
     from lockgate.registry import Explanation as Explanation
     from lockgate.registry import Minimum as Minimum
     from lockgate.registry import Owner as Owner
@@ -123,6 +128,7 @@ if TYPE_CHECKING:
     from lockgate.tools import parameters_of as parameters_of
     from lockgate.tools import to_compact_json as to_compact_json
     from lockgate.tools import tool as tool
+    from lockgate.tools.definition import FUNCTION_NAME as FUNCTION_NAME
 
 __version__ = "0.1.0"
 
@@ -149,12 +155,14 @@ _HOME = {
     "Evidence": "providers",
     "Exchange": "providers",
     "Explanation": "registry",
+    "FUNCTION_NAME": "tools.definition",
     "Failure": "errors",
     "FailureKind": "errors",
     "Guard": "guard",
     "GuardScope": "guard",
     "GuardSource": "guard",
     "GuardText": "guard",
+    "HttpAnswer": "providers",
     "HttpRequest": "providers",
     "Instance": "settings",
     "InstanceConfig": "app",
@@ -199,12 +207,14 @@ _HOME = {
     "Run": "calling",
     "RunEnded": "calling",
     "SchemaRefused": "tools",
+    "ServerError": "providers.failures",
     "SetBy": "policy",
     "SetByKind": "policy",
     "Setting": "settings",
     "Source": "chat",
     "SourceKind": "guard",
     "SourceOrigin": "chat",
+    "SseReader": "providers.sse",
     "StopReason": "providers",
     "Stopped": "calling",
     "StorageError": "errors",
@@ -238,12 +248,15 @@ _HOME = {
     "Visibility": "tools",
     "hookimpl": "plugin_host.markers",
     "parameters_of": "tools",
+    "read_error": "providers.failures",
+    "read_error_body": "providers.failures",
     "to_compact_json": "tools",
     "tool": "tools",
     "user_content": "providers",
 }
 
 __all__ = [
+    "FUNCTION_NAME",
     "NOTHING",
     "ArgumentRefused",
     "Attachment",
@@ -273,6 +286,7 @@ __all__ = [
     "GuardScope",
     "GuardSource",
     "GuardText",
+    "HttpAnswer",
     "HttpRequest",
     "Instance",
     "InstanceConfig",
@@ -316,12 +330,14 @@ __all__ = [
     "Run",
     "RunEnded",
     "SchemaRefused",
+    "ServerError",
     "SetBy",
     "SetByKind",
     "Setting",
     "Source",
     "SourceKind",
     "SourceOrigin",
+    "SseReader",
     "StopReason",
     "Stopped",
     "StorageError",
@@ -355,6 +371,8 @@ __all__ = [
     "Visibility",
     "hookimpl",
     "parameters_of",
+    "read_error",
+    "read_error_body",
     "to_compact_json",
     "tool",
     "user_content",

@@ -13,7 +13,8 @@ from lockgate.policy import (
     ProviderStanding,
     provider_confidence,
 )
-from lockgate.providers.contract import Endpoint, ProviderAdapter
+from lockgate.providers.contract import ProviderAdapter
+from lockgate.providers.endpoint import Endpoint
 from lockgate.providers.profile import ProviderProfile
 from lockgate.registry.contribution import Contribution
 from lockgate.registry.rules import Rules

@@ -4,9 +4,11 @@ It works through one call at a time, against the chat as the previous call left 
 cancellation: a call that is unknown, malformed, refused, blocked, late or broken ends in exactly one result.
 """
 
+import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from lockgate.calling.events import (
@@ -25,10 +27,11 @@ from lockgate.calling.running import Failed, Late, run_tool
 from lockgate.chat.addresses import ChatAddresses
 from lockgate.chat.returned_addresses import returned_addresses, strings_of
 from lockgate.chat.values import ChatThread, Source, ToolTrace, TraceStatus, merge_sources
-from lockgate.errors import ArgumentRefused, StorageError, ToolBlocked, ToolFailed
-from lockgate.guard import Guard, GuardScope, GuardSource, GuardText, SourceKind
+from lockgate.errors import ArgumentRefused, ToolBlocked, ToolFailed
+from lockgate.guard import Guard, GuardReport, GuardScope, GuardSource, GuardText, SourceKind
 from lockgate.policy import ChatRequirements, ProviderStanding
 from lockgate.providers.contract import CallResult, RequestedCall
+from lockgate.registry.calls import describe
 from lockgate.registry.preparation import Offer, Offered
 from lockgate.registry.registry import Registry
 from lockgate.tools.arguments import read_object
@@ -43,6 +46,9 @@ FAILED = "Tool execution failed: "
 """What the text of every failed call begins with."""
 
 LONGEST_FAILURE = 2_000
+_INVALID = "Invalid tool call"
+_BROKEN = "something in the framework went wrong while it was worked through; its result was withheld."
+_NOT_STORED = "its result was withheld, because what the chat now requires could not be stored."
 _SAME_CALL = "The same call was made twice before with the same result. Use that result, or change the arguments."
 
 RaiseRequirements = Callable[[ChatRequirements], Awaitable[ChatRequirements]]
@@ -83,6 +89,7 @@ class _Call:
     requested: RequestedCall
     offered: Offered | None
     arguments: Mapping[str, Any]
+    unreadable: ArgumentRefused | None
     shown: Mapping[str, str]
     masker: Masker
     name: str
@@ -135,24 +142,45 @@ class Executor:
             ToolStarted(call.order, call.offered.id if call.offered else requested.name, call.name, requested.id,
                         tuple(call.shown.items()))
         )
-        outcome = await self._outcome(call)
+        try:
+            outcome = await self._outcome(call)
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong, a call has exactly one result
+            outcome = self._broken(call, error, executed=False)
         if outcome.trace is not None:
-            self.traces = (*self.traces, outcome.trace)
-            self._with.emit(ToolFinished(outcome.trace))
+            if outcome.is_error and outcome.content != FAILED + _SAME_CALL:
+                self._recent.clear()
+            self._note(outcome.trace)
         self._characters += len(outcome.content)
         return outcome.result()
 
+    def invalid(self, requested: RequestedCall, why: str) -> None:
+        """Note a call that is neither executed nor answered. It is counted like any other."""
+        self._calls += 1
+        self._order += 1
+        name = requested.name or _INVALID
+        self._note(ToolTrace(self._order, "", name, requested.id, TraceStatus.ERROR, status_message=why))
+
+    def _note(self, trace: ToolTrace) -> None:
+        self.traces = (*self.traces, trace)
+        self._with.emit(ToolFinished(trace))
+
     def _received(self, requested: RequestedCall) -> _Call:
         offered = None if requested.problem else self._with.offer.find(requested.name)
-        try:
-            arguments = {} if requested.problem else read_object(requested.arguments)
-        except ArgumentRefused:
-            arguments = {}
+        arguments: dict[str, Any] = {}
+        unreadable: ArgumentRefused | None = None
+        if not requested.problem:
+            try:
+                arguments = read_object(requested.arguments)
+            except ArgumentRefused as refused:
+                unreadable = refused
         sensitive = offered.registered.definition.sensitive_arguments if offered else ()
-        shown = masked_arguments(arguments, sensitive)
         masker = Masker(arguments, sensitive, offered.settings if offered else None)
+        shown = {
+            masker.for_trace(name): masker.for_trace(value)
+            for name, value in masked_arguments(arguments, sensitive).items()
+        }
         name = self._with.registry().texts(offered.id).name if offered else requested.name
-        return _Call(self._order, requested, offered, arguments, shown, masker, name)
+        return _Call(self._order, requested, offered, arguments, unreadable, shown, masker, name)
 
     def _ended(
         self, call: _Call, status: TraceStatus, content: str, message: str = "", *, executed: bool = False,
@@ -183,12 +211,14 @@ class Executor:
         if block is not None:
             why = f"The tool {offered.id!r} cannot be used now. {block.why}"
             return self._ended(call, TraceStatus.BLOCKED, why, f"{why} (set by {block.set_by})")
+        if call.unreadable is not None:
+            return self._failed(call, call.unreadable, None, executed=False)
         try:
             self._hold_against_choices(call, offered)
             arguments = offered.registered.tool.parse(requested.arguments)
-        except ArgumentRefused as refused:
-            return self._refused(call, refused, executed=False)
-        except Exception as error:  # noqa: BLE001 - reading arguments is a plugin's code, too
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - reading arguments is a plugin's code, too
             return self._failed(call, error, None, executed=False)
         return await self._run(call, offered, arguments)
 
@@ -212,7 +242,7 @@ class Executor:
     def _is_third_time(self, call: _Call) -> bool:
         if call.offered is None or call.offered.registered.definition.repeatable:
             return False
-        key = (call.requested.name, call.requested.arguments)
+        key = _key(call)
         last = self._recent[-2:]
         return len(last) == 2 and all(entry[:2] == key for entry in last) and last[0][2] == last[1][2]
 
@@ -230,19 +260,21 @@ class Executor:
             self.chat, self._with.standing(), self._with.component, settings, self._with.services,
             call_id=call.requested.id, addresses=ChatAddresses(self.chat),
             remaining_characters=max(0, self._with.limits.max_tool_result_characters - self._characters),
-            state=state, _guard=scope, arguments=call.arguments,
+            state=state, _guard=scope, arguments=MappingProxyType(dict(call.arguments)),
             _emit=lambda text: self._with.emit(
                 ToolProgress(call.requested.id, call.name, call.masker.for_trace(text))
             ),
         )
         logger.info("call %s of %s begins", call.requested.id, offered.id)
+        returned = await run_tool(offered.registered.tool, arguments, context)
         try:
-            returned = await run_tool(offered.registered.tool, arguments, context)
             outcome = await self._returned(call, offered, returned, scope)
-        finally:
-            state.closed = True
-        if report := scope.take_report():
-            self._with.emit(ContentFiltered(call.requested.id, report))
+        except Exception as error:  # noqa: BLE001 - as in `execute`, but the tool has run
+            outcome = self._broken(call, error, executed=True)
+        report = scope.take_report()
+        withheld = isinstance(returned, ToolResult) and outcome.is_error
+        if report and not withheld:  # a report quotes what was found, so it goes where the result goes
+            self._with.emit(ContentFiltered(call.requested.id, _masked_report(report, call.masker)))
         status = outcome.trace.status.value if outcome.trace else ""
         logger.info("call %s of %s ended: %s", call.requested.id, offered.id, status)
         return outcome
@@ -252,15 +284,14 @@ class Executor:
     ) -> Outcome:
         if isinstance(returned, Late):
             text = f"it took longer than {returned.seconds:g} seconds and was stopped."
-            self._remember(call, None)
             return self._ended(call, TraceStatus.ERROR, FAILED + text, text, executed=True)
         if isinstance(returned, Failed):
-            self._remember(call, None)
             return self._failed(call, returned.error, scope, executed=True)
         try:
             content = call.masker.for_model(returned.model_content())
-        except (TypeError, ValueError, RecursionError) as error:
-            return self._failed(call, ToolFailed(f"it returned what is no JSON ({error})"), None, executed=True)
+        except Exception as error:  # noqa: BLE001 - what a plugin hands over may raise while it is read
+            failed = ToolFailed(f"it returned what is no JSON ({_message(error)})")
+            return self._failed(call, failed, scope, executed=True)
         return await self._handed_on(call, offered, returned, content, scope)
 
     async def _handed_on(
@@ -275,11 +306,13 @@ class Executor:
         if joined is not self.chat.requirements:
             try:
                 stored = await self._with.store(joined)
-            except StorageError as error:
-                text = "its result was withheld, because what the chat now requires could not be stored."
-                logger.error("requirements could not be stored: %s", error)
-                return self._ended(call, TraceStatus.ERROR, FAILED + text, f"{text} {error}", executed=True)
-            self.chat = self.chat.require(stored)
+                self.chat = self.chat.require(joined).require(stored)
+            except Exception as error:  # noqa: BLE001 - a store is replaceable, and what is not stored must not leave
+                reason = describe(error).error
+                logger.error("requirements could not be stored: %s", call.masker.for_trace(reason))
+                return self._ended(
+                    call, TraceStatus.ERROR, FAILED + _NOT_STORED, f"{_NOT_STORED} {reason}", executed=True
+                )
             self._with.emit(RequirementsRaised(self.chat.requirements))
             if (denial := self.chat.requirements.admits(self._with.standing())) is not None:
                 text = f"The result of {offered.id!r} cannot be given to this provider. {denial.why}"
@@ -288,7 +321,8 @@ class Executor:
         return self._ended(call, TraceStatus.SUCCESS, content, executed=True, json_result=result.is_json)
 
     def _take(self, call: _Call, offered: Offered, result: ToolResult, content: str, scope: GuardScope) -> None:
-        sources = result.sources
+        mask = call.masker.for_model
+        sources = tuple(replace(source, title=mask(source.title), url=mask(source.url)) for source in result.sources)
         if sources and offered.registered.definition.returns_untrusted_content:
             texts = [GuardText(source.title, self._source_of(call)) for source in sources]
             sources = tuple(
@@ -297,46 +331,68 @@ class Executor:
             )
         self.sources = merge_sources(self.sources, sources)
         self.chat = self.chat.with_tool_addresses(returned_addresses(strings_of(result.content), call.arguments))
-        self._remember(call, content)
-
-    def _remember(self, call: _Call, content: str | None) -> None:
-        if content is None:
-            self._recent.clear()
-        else:
-            self._recent.append((call.requested.name, call.requested.arguments, content))
-            del self._recent[:-2]
+        self._recent.append((*_key(call), content))
+        del self._recent[:-2]
 
     def _source_of(self, call: _Call) -> GuardSource:
         return GuardSource(SourceKind.TOOL_OUTPUT, call.name)
 
-    def _refused(self, call: _Call, refused: ArgumentRefused, *, executed: bool) -> Outcome:
-        self._recent.clear()
-        content = call.masker.for_model(FAILED + str(refused))
-        return self._ended(call, TraceStatus.ERROR, content, refused.trace_message, executed=executed)
-
     def _failed(
         self, call: _Call, error: BaseException, scope: GuardScope | None, *, executed: bool
     ) -> Outcome:
+        told = noted = self._for_model(call, _message(error), scope)
         if isinstance(error, ArgumentRefused):
-            return self._refused(call, error, executed=executed)
-        text = call.masker.for_model(_message(error))
+            if error.trace_message != str(error):
+                noted = self._for_model(call, error.trace_message, scope)
+        elif isinstance(error, ToolBlocked):
+            return self._ended(call, TraceStatus.BLOCKED, told, told, executed=executed)
+        elif not isinstance(error, ToolFailed):
+            logger.warning(
+                "call %s of %s failed: %s: %s", call.requested.id, call.name, type(error).__name__,
+                call.masker.for_trace(told),
+            )
+        return self._ended(call, TraceStatus.ERROR, FAILED + told, noted, executed=executed)
+
+    def _for_model(self, call: _Call, text: str, scope: GuardScope | None) -> str:
+        """Hide secrets, cut, and then filter: half a secret would not be found, and the filter judges what is read."""
+        text = call.masker.for_model(text)
+        if len(text) > LONGEST_FAILURE:
+            text = text[:LONGEST_FAILURE] + "..."
         untrusted = call.offered is not None and call.offered.registered.definition.returns_untrusted_content
         if untrusted and scope is not None:
             text = scope.clean_now([GuardText(text, self._source_of(call))])[0]
-        if isinstance(error, ToolBlocked):
-            return self._ended(call, TraceStatus.BLOCKED, text, text, executed=executed)
-        if not isinstance(error, ToolFailed):
-            logger.warning(
-                "call %s of %s failed: %s: %s", call.requested.id, call.name, type(error).__name__,
-                call.masker.for_trace(text),
-            )
-        return self._ended(call, TraceStatus.ERROR, FAILED + text, text, executed=executed)
+        return text
+
+    def _broken(self, call: _Call, error: Exception, *, executed: bool) -> Outcome:
+        fault = describe(error)
+        logger.error("call %s broke: %s\n%s", call.requested.id, *map(call.masker.for_trace, (
+            fault.error, fault.traceback
+        )))  # fmt: skip
+        return self._ended(call, TraceStatus.ERROR, FAILED + _BROKEN, _BROKEN, executed=executed)
+
+
+def _key(call: _Call) -> tuple[str, str]:
+    """What makes two calls the same: the name and the arguments, however they are spelled."""
+    try:
+        return call.requested.name, json.dumps(call.arguments, sort_keys=True)
+    except RecursionError:
+        return call.requested.name, call.requested.arguments
 
 
 def _message(error: BaseException) -> str:
     try:
         text = str(error).strip()
-    except Exception:  # noqa: BLE001 - a stranger's exception may raise while it is shown
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - a stranger's exception may raise while it is shown
         text = ""
-    text = text or type(error).__name__
-    return text if len(text) <= LONGEST_FAILURE else text[:LONGEST_FAILURE] + "..."
+    return text or type(error).__name__
+
+
+def _masked_report(report: GuardReport, masker: Masker) -> GuardReport:
+    return GuardReport(tuple(
+        replace(source, findings=tuple(
+            replace(finding, snippet=masker.for_trace(finding.snippet)) for finding in source.findings
+        ))
+        for source in report.sources
+    ))  # fmt: skip

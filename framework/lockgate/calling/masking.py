@@ -1,14 +1,19 @@
 """Keeping sensitive arguments and secrets out of traces, events, logs and error texts."""
 
+import html
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from lockgate.chat.values import MASK
 from lockgate.settings.model import ToolSettings
 
 _SHORTEST = 3
 """Values shorter than this are not searched for in texts: they would mask ordinary words."""
+
+_DEEPEST = 50
+"""Levels of an argument that are shown; what lies deeper is masked whole."""
 
 
 def masked_arguments(arguments: Mapping[str, Any], sensitive: Iterable[str]) -> dict[str, str]:
@@ -21,46 +26,46 @@ def masked_arguments(arguments: Mapping[str, Any], sensitive: Iterable[str]) -> 
         elif isinstance(value, str):
             shown[name] = value
         else:
-            shown[name] = json.dumps(_masked(value, names) if names else value, ensure_ascii=False)
+            shown[name] = json.dumps(_masked(value, names, _DEEPEST), ensure_ascii=False)
     return shown
 
 
-def _masked(value: Any, names: frozenset[str]) -> Any:
-    if isinstance(value, dict):
-        return {key: MASK if key in names else _masked(item, names) for key, item in value.items()}
+def _masked(value: Any, names: frozenset[str], levels: int) -> Any:
+    if not isinstance(value, dict | list):
+        return value
+    if not levels:
+        return MASK
     if isinstance(value, list):
-        return [_masked(item, names) for item in value]
-    return value
+        return [_masked(item, names, levels - 1) for item in value]
+    return {key: MASK if key in names else _masked(item, names, levels - 1) for key, item in value.items()}
 
 
-def _texts(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
-    elif value is not None and not isinstance(value, bool):
-        yield str(value)
-
-
-def _sensitive_texts(value: Any, names: frozenset[str]) -> Iterable[str]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _texts(item) if key in names else _sensitive_texts(item, names)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _sensitive_texts(item, names)
+def _sensitive_texts(arguments: Mapping[str, Any], names: frozenset[str]) -> Iterator[str]:
+    """Yield every text and number below a sensitive name. Depth is no limit."""
+    waiting: list[tuple[Any, bool]] = [(arguments, False)]
+    while waiting:
+        value, hidden = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += [(item, hidden or key in names) for key, item in value.items()]
+        elif isinstance(value, list):
+            waiting += [(item, hidden) for item in value]
+        elif hidden and value is not None and not isinstance(value, bool):
+            yield str(value)
 
 
 def _forms(text: str) -> Iterable[str]:
-    """A value as it may stand in a message: plain, as JSON, and as Python shows it."""
+    """A value as it may stand in a message: plain, as JSON, as Python shows it, in an address, in a page."""
     yield text
-    yield json.dumps(text, ensure_ascii=False)[1:-1]
-    yield json.dumps(text)[1:-1]
-    yield repr(text)[1:-1]
+    yield text.strip()  # arguments and settings are trimmed before a tool sees them
+    for plain in (text, text.strip()):
+        yield json.dumps(plain, ensure_ascii=False)[1:-1]
+        yield json.dumps(plain)[1:-1]
+        yield repr(plain)[1:-1]
+        yield html.escape(plain)
+        encoded = plain.encode("utf-8", "replace")
+        yield quote(encoded)
+        yield quote(encoded, safe="")
+        yield quote_plus(encoded)
 
 
 class Masker:
@@ -77,7 +82,7 @@ class Masker:
     ) -> None:
         secrets = list(settings.secret_values()) if settings is not None else []
         names = frozenset(sensitive)
-        hidden = list(_sensitive_texts(dict(arguments), names)) if names else []
+        hidden = list(_sensitive_texts(arguments, names)) if names else []
         self._secrets = _prepared(secrets)
         self._hidden = _prepared([*secrets, *hidden])
 
@@ -91,7 +96,7 @@ class Masker:
 
 
 def _prepared(values: Iterable[str]) -> tuple[str, ...]:
-    forms = {form for value in values if len(value) >= _SHORTEST for form in _forms(value)}
+    forms = {form for value in values for form in _forms(value) if len(form) >= _SHORTEST}
     return tuple(sorted(forms, key=lambda form: (-len(form), form)))
 
 

@@ -174,7 +174,7 @@ class Run:
             self._stopped, self.error = Stopped.DENIED, denied
         except LockgateError as error:
             self._stopped, self.error = Stopped.FAILED, error
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - adapters and loops are strangers' code, too
+        except (Exception, SystemExit) as error:
             logger.exception("a run failed")
             self._stopped, self.error = Stopped.FAILED, Failure(f"The run failed: {type(error).__name__}: {error}")
         finally:

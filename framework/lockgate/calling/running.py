@@ -4,7 +4,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
+from lockgate.chat.values import Source
 from lockgate.errors import ToolFailed
+from lockgate.policy import ChatRequirements, ConfidenceLevel, DataSourceSecurity, OutboundDataRestriction, SetBy
 from lockgate.tools.base import DEFAULT_TIMEOUT, Tool
 from lockgate.tools.context import ToolContext
 from lockgate.tools.result import ToolResult
@@ -37,15 +39,44 @@ async def _contained(tool: Tool, arguments: Any, context: ToolContext) -> ToolRe
         raise
     except BaseException as error:  # noqa: BLE001 - a tool is a stranger's code
         return Failed(error)
-    if isinstance(returned, ToolResult):
-        return returned
-    return Failed(ToolFailed(f"it returned a {type(returned).__name__} and no ToolResult"))
+    if not isinstance(returned, ToolResult):
+        return Failed(ToolFailed(f"it returned a {type(returned).__name__} and no ToolResult"))
+    problem = _problem_of(returned)
+    return Failed(ToolFailed(f"it returned a ToolResult whose {problem}")) if problem else returned
+
+
+def _problem_of(result: ToolResult) -> str:
+    """Say what is wrong with the parts of a result; nobody checks types of what a plugin fills in."""
+    sources: object = result.sources
+    if not isinstance(sources, tuple | list) or not all(_is_source(item) for item in sources):
+        return "sources are no sources"
+    requires: object = result.requires
+    if not isinstance(requires, ChatRequirements):
+        return "requires are no ChatRequirements"
+    parts: tuple[tuple[object, type], ...] = (
+        (requires.confidence, ConfidenceLevel),
+        (requires.data_security, DataSourceSecurity),
+        (requires.outbound, OutboundDataRestriction),
+        (requires.confidence_by, SetBy),
+        (requires.data_security_by, SetBy),
+        (requires.outbound_by, SetBy),
+    )
+    return "" if all(isinstance(value, kind) for value, kind in parts) else "requires hold a value nobody knows"
+
+
+def _is_source(item: object) -> bool:
+    if not isinstance(item, Source):
+        return False
+    texts: tuple[object, ...] = (item.title, item.url)
+    return all(isinstance(text, str) for text in texts)
 
 
 def _seconds(tool: Tool, context: ToolContext) -> float:
     try:
         seconds = float(tool.timeout(context.settings))
-    except Exception:  # noqa: BLE001 - likewise
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - likewise
         return DEFAULT_TIMEOUT
     return seconds if 0 < seconds < float("inf") else DEFAULT_TIMEOUT
 
@@ -53,8 +84,8 @@ def _seconds(tool: Tool, context: ToolContext) -> float:
 async def run_tool(tool: Tool, arguments: Any, context: ToolContext) -> ToolResult | Failed | Late:
     """Run a tool and wait at most as long as it asked for.
 
-    A tool that swallows its cancellation is left behind; its context is closed by the caller. Cancelling the caller
-    cancels the tool and does not wait longer than the grace.
+    A tool that swallows its cancellation is left behind. The context is closed when this returns or raises.
+    Cancelling the caller cancels the tool and does not wait longer than the grace.
 
     Raises:
         asyncio.CancelledError: The caller was cancelled, never because the tool was.
@@ -63,29 +94,43 @@ async def run_tool(tool: Tool, arguments: Any, context: ToolContext) -> ToolResu
     task = asyncio.ensure_future(_contained(tool, arguments, context))
     try:
         await asyncio.wait((task,), timeout=seconds)
+        if not task.done():
+            context.state.closed = True
+            await end_task(task)
+            return Late(seconds)
     except asyncio.CancelledError:
         context.state.closed = True
-        await _stop(task)
+        await end_task(task)
         raise
-    if not task.done():
+    finally:
         context.state.closed = True
-        await _stop(task)
-        return Late(seconds)
     if task.cancelled():
         return Failed(ToolFailed("it was cancelled from inside"))
+    error = task.exception()
+    if error is not None:  # a GeneratorExit; a KeyboardInterrupt has ended the event loop
+        return Failed(error)
     return task.result()
 
 
-async def _stop(task: "asyncio.Task[Any]") -> None:
+async def end_task(task: "asyncio.Task[Any]") -> None:
+    """Cancel a task and wait for the grace; one that holds on to its cancellation is left behind."""
     task.cancel()
     try:
         await asyncio.wait((task,), timeout=GRACE)
     finally:
         if not task.done():
-            _left_behind.add(task)
-            task.add_done_callback(_forget)
+            _leave(task)
         elif not task.cancelled():
             task.exception()
+
+
+def _leave(task: "asyncio.Task[Any]") -> None:
+    """Let go of a task. `asyncio.run` would wait for it for ever."""
+    _left_behind.difference_update([other for other in _left_behind if other.get_loop().is_closed()])
+    _left_behind.add(task)
+    task.add_done_callback(_forget)
+    asyncio.tasks._unregister_task(task)  # noqa: SLF001 - documented for those who keep their own tasks
+    task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001 - it was told as a late call
 
 
 def _forget(task: "asyncio.Task[Any]") -> None:

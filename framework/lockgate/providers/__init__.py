@@ -2,7 +2,6 @@
 
 from lockgate.providers.contract import (
     CallResult,
-    Endpoint,
     Exchange,
     ModelRequest,
     OfferedFunction,
@@ -14,6 +13,7 @@ from lockgate.providers.contract import (
     ToolBlock,
     user_content,
 )
+from lockgate.providers.endpoint import Endpoint
 from lockgate.providers.profile import Evidence, ProviderProfile
 from lockgate.providers.transport import HttpAnswer, HttpRequest, Timeouts, Transport
 

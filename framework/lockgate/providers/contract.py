@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from lockgate.chat.values import Message, Source, Usage
+from lockgate.providers.endpoint import Endpoint
 from lockgate.providers.profile import ProviderProfile
 
 if TYPE_CHECKING:
@@ -90,39 +91,6 @@ class CallResult:
     call_id: str
     content: str
     is_error: bool = False
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Endpoint:
-    """Where a configured provider lives, and what opens it. `repr` shows no key and no value of a header.
-
-    Attributes:
-        base_url: The address of its API; empty for the one in the profile, or for an adapter that needs none.
-        api_key: The key; empty for none.
-        headers: Further headers of every request; one of the adapter's own names replaces its value.
-        name: What people call the provider; errors name it.
-    """
-
-    base_url: str
-    api_key: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    name: str = ""
-
-    def __repr__(self) -> str:
-        key = "'*****'" if self.api_key else "''"
-        return (
-            f"Endpoint(base_url={without_credentials(self.base_url)!r}, api_key={key}, "
-            f"headers={sorted(self.headers)}, name={self.name!r})"
-        )
-
-
-def without_credentials(url: str) -> str:
-    """Return an address without user, password, query and fragment: what may be shown of it."""
-    start, separator, rest = url.partition("://")
-    if not separator:
-        return url.partition("?")[0].rpartition("@")[2]
-    authority, slash, path = rest.partition("#")[0].partition("?")[0].partition("/")
-    return f"{start}://{authority.rpartition('@')[2]}{slash}{path}"
 
 
 @dataclass(frozen=True, slots=True)

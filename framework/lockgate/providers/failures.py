@@ -14,7 +14,7 @@ from datetime import datetime
 from urllib.parse import quote
 
 from lockgate.errors import FailureKind, ProviderError
-from lockgate.providers.contract import without_credentials
+from lockgate.providers.endpoint import without_credentials
 from lockgate.providers.retry import google_delay, wait_asked_for
 
 LONGEST_SERVER_MESSAGE = 2_000

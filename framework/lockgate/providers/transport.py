@@ -19,7 +19,7 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING
 
 from lockgate.errors import FailureKind, ProviderError
-from lockgate.providers.contract import without_credentials
+from lockgate.providers.endpoint import without_credentials
 from lockgate.providers.failures import AskedHost
 from lockgate.providers.retry import RetryPolicy
 
@@ -399,7 +399,8 @@ def _why_unreachable(problem: BaseException) -> tuple[str, bool]:
     causes = list(_causes(problem))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"its certificate is not trusted ({cause.verify_message})", False
+            reason = getattr(cause, "verify_message", "") or "no reason given"
+            return f"its certificate is not trusted ({reason})", False
     for cause in causes:
         if isinstance(cause, ConnectionRefusedError):
             return "connection refused. Is it running?", True

@@ -1,6 +1,7 @@
 """The file: its tables, and opening it."""
 
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -62,7 +63,7 @@ def connect(path: Path) -> apsw.Connection:
         mark = connection.pragma("application_id")
         if mark not in (0, APPLICATION_ID):
             raise Foreign
-        connection.pragma("journal_mode", "wal")
+        _use_write_ahead_log(connection)
         # After a power cut the last documents may have to be read again; the file stays whole.
         connection.pragma("synchronous", "normal")
         if mark != APPLICATION_ID:  # it is written together with the tables
@@ -72,6 +73,24 @@ def connect(path: Path) -> apsw.Connection:
         connection.close()
         raise
     return connection
+
+
+def _use_write_ahead_log(connection: apsw.Connection) -> None:
+    """Switch the file over. SQLite does not wait here for others that open it at the same time, so it is asked again.
+
+    Raises:
+        apsw.BusyError: The file was in use all the time.
+    """
+    ends = time.monotonic() + BUSY_MILLISECONDS / 1000
+    while True:
+        try:
+            connection.pragma("journal_mode", "wal")
+        except apsw.BusyError:
+            if time.monotonic() > ends:
+                raise
+            time.sleep(0.005)
+        else:
+            return
 
 
 class writing:  # noqa: N801 -- reads as a verb where it is used

@@ -323,3 +323,29 @@ def test_processes_share_a_file(store: LocalPassageStore, tmp_path: Path) -> Non
     assert [process.wait(60) for process in running] == [0, 0, 0]
     assert store.counts(SOURCE).documents == 60
     assert len(found(store, "apples", 100)) == 60
+
+
+def test_a_new_file_is_opened_by_many_at_once(tmp_path: Path) -> None:
+    """Whoever comes first makes the tables; nobody is turned away while that happens."""
+    for number in range(12):
+        folder = tmp_path / str(number)
+        stores = [open_store(folder) for _ in range(8)]
+        start = threading.Barrier(len(stores))
+        failures: list[BaseException] = []
+
+        def use(store: LocalPassageStore, start: threading.Barrier, failures: list[BaseException]) -> None:
+            start.wait()
+            try:
+                store.prepare("source", "1")
+                store.search("source", "word", 3)
+            except BaseException as error:  # noqa: BLE001 - told to the test
+                failures.append(error)
+
+        threads = [threading.Thread(target=use, args=(store, start, failures)) for store in stores]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for store in stores:
+            store.close()
+        assert failures == []

@@ -8,8 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from lockgate.chat.values import Source, SourceOrigin, Usage
-from lockgate.providers.failures import ServerError, read_error
+from lockgate import ServerError, Source, SourceOrigin, Usage, read_error
 
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Where hosts put reasoning when a profile does not say."""

@@ -11,8 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from lockgate.providers.contract import RequestedCall
-from lockgate.tools.definition import FUNCTION_NAME
+from lockgate import FUNCTION_NAME, RequestedCall
 from lockgate_openai.assembly import CallPieces
 
 INVALID_NAME = "invalid_tool_call"

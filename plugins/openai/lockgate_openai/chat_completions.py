@@ -11,21 +11,23 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from lockgate.errors import FailureKind, ProviderError, UsageError
-from lockgate.providers import (
+from lockgate import (
     CallResult,
+    FailureKind,
     HttpAnswer,
     ModelRequest,
     OfferedFunction,
     OnText,
+    ProviderError,
     ProviderProfile,
     Round,
+    SseReader,
     StopReason,
     ToolBlock,
     Transport,
+    UsageError,
+    read_error_body,
 )
-from lockgate.providers.failures import read_error_body
-from lockgate.providers.sse import SseReader
 from lockgate_openai.assembly import Assembly, error_of
 from lockgate_openai.calls import CallIds, FinishedCall, finish_calls
 from lockgate_openai.encoding import (

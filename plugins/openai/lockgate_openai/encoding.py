@@ -8,15 +8,16 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 
-from lockgate.chat.values import Message, Role
-from lockgate.errors import ConfigurationError
-from lockgate.providers import (
+from lockgate import (
     CallResult,
+    ConfigurationError,
     Endpoint,
     HttpRequest,
+    Message,
     ModelRequest,
     OfferedFunction,
     ProviderProfile,
+    Role,
     ToolBlock,
     user_content,
 )

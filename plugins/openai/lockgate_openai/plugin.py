@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from lockgate import hookimpl
 
 if TYPE_CHECKING:
-    from lockgate.providers import ProviderAdapter, ProviderProfile
+    from lockgate import ProviderAdapter, ProviderProfile
 
 
 @hookimpl

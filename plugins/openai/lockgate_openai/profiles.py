@@ -3,7 +3,7 @@
 A row says how a host speaks. It makes no claim about how far one may trust it.
 """
 
-from lockgate.providers import Evidence, ProviderProfile
+from lockgate import Evidence, ProviderProfile
 
 ADAPTER = "chat_completions"
 """The adapter's ID."""
