@@ -340,9 +340,10 @@ class Executor:
     def _failed(
         self, call: _Call, error: BaseException, scope: GuardScope | None, *, executed: bool
     ) -> Outcome:
-        told = noted = self._for_model(call, _message(error), scope)
+        message = _message(error)
+        told = noted = self._for_model(call, message, scope)
         if isinstance(error, ArgumentRefused):
-            if error.trace_message != str(error):
+            if error.trace_message != message:
                 noted = self._for_model(call, error.trace_message, scope)
         elif isinstance(error, ToolBlocked):
             return self._ended(call, TraceStatus.BLOCKED, told, told, executed=executed)
@@ -373,6 +374,8 @@ class Executor:
 
 def _key(call: _Call) -> tuple[str, str]:
     """What makes two calls the same: the name and the arguments, however they are spelled."""
+    if call.unreadable is not None:
+        return call.requested.name, call.requested.arguments
     try:
         return call.requested.name, json.dumps(call.arguments, sort_keys=True)
     except RecursionError:

@@ -3,15 +3,25 @@
 A loop cannot leave a check out: admission stands in front of every round, limits and checks stand in the executor.
 """
 
-from collections.abc import Callable
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 
 from lockgate.calling.events import Event, RoundEnded, TextDelta
 from lockgate.calling.executor import Executor
-from lockgate.chat.values import Source, ToolTrace, TraceStatus, Usage, merge_sources
+from lockgate.calling.running import end_task
+from lockgate.chat.values import Source, Usage, merge_sources
 from lockgate.errors import ProviderDenied
 from lockgate.policy import ProviderStanding
 from lockgate.providers.contract import CallResult, Exchange, RequestedCall, Round
+from lockgate.registry.calls import describe
+
+logger = logging.getLogger("lockgate.calling")
+
+CLOSE_DEADLINE = 2.0
+"""Seconds an exchange has to release what it holds."""
 
 _NOT_RUN = "Tool execution failed: this call was not run."
 
@@ -52,7 +62,9 @@ class Job:
     ) -> None:
         self._exchange, self._executor, self._standing, self._emit = exchange, executor, standing, emit
         self._asked: tuple[RequestedCall, ...] = ()
-        self._results: list[CallResult] = []
+        self._results: dict[int, CallResult] = {}
+        self._taken = 0
+        self._busy = self._closed = False
         self._texts: list[str] = []
         self._round_has_text = False
         self.rounds = 0
@@ -94,16 +106,23 @@ class Job:
         Args:
             final: For the last round: words for the system prompt; tools are withheld.
 
+        Once a limit is reached the round is a last one, whatever the loop says.
+
         Raises:
             ProviderDenied: The chat now holds what this provider may not have.
             ProviderError: The host gave no usable answer.
+            ValueError: The loop has not waited for something it began, or the run is over.
         """
+        with self._one_at_a_time():
+            return await self._round(final if final is not None else self.limit())
+
+    async def _round(self, final: str | None) -> Round:
         denial = self._executor.chat.requirements.admits(self._standing())
         if denial is not None:
             raise ProviderDenied(denial.why)
         if self._asked:
             self._exchange.answer(self._complete_results())
-        self._asked, self._results = (), []
+        self._asked, self._results, self._taken = (), {}, 0
         self._round_has_text = False
         self.rounds += 1
         found = await self._exchange.round(self._on_text, final=final)
@@ -118,28 +137,42 @@ class Job:
 
     def _complete_results(self) -> list[CallResult]:
         """Return exactly one result per call, in their order; a call the loop left out is said not to have run."""
-        given = list(self._results)
-        missing = [CallResult(call.id, _NOT_RUN, is_error=True) for call in self._asked[len(given):]]
-        return given[: len(self._asked)] + missing
+        return [
+            self._results.get(position) or CallResult(call.id, _NOT_RUN, is_error=True)
+            for position, call in enumerate(self._asked)
+        ]
 
     async def execute(self, call: RequestedCall) -> CallResult:
         """Execute the next call of the round. Calls are taken in the order the model asked for them.
 
         Raises:
-            ValueError: The loop passed a call that is not the next one.
+            ValueError: The call is not the next one, the loop has not waited for something it began, or the run is
+                over.
         """
-        position = len(self._results)
-        if position >= len(self._asked) or self._asked[position] is not call:
-            raise ValueError("A loop has to execute the calls of a round one after the other, each once.")
-        result = await self._executor.execute(call)
-        self._results.append(result)
-        return result
+        with self._one_at_a_time():
+            position = self._taken
+            if position >= len(self._asked) or self._asked[position] is not call:
+                raise ValueError("A loop has to execute the calls of a round one after the other, each once.")
+            self._taken += 1
+            result = await self._executor.execute(call)
+            self._results[position] = result
+            return result
+
+    @contextmanager
+    def _one_at_a_time(self) -> Iterator[None]:
+        if self._closed:
+            raise ValueError("The run is over.")
+        if self._busy:
+            raise ValueError("A loop has to wait for a round or a call before it begins the next.")
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
 
     def invalid(self, call: RequestedCall, why: str) -> None:
         """Note a call that can neither run nor be answered."""
-        order = len(self._executor.traces) + 1
-        trace = ToolTrace(order, "", "Invalid tool call", call.id, TraceStatus.ERROR, status_message=why)
-        self._executor.traces = (*self._executor.traces, trace)
+        self._executor.invalid(call, why)
 
     def say(self, notice: str) -> None:
         """Add a sentence of the framework to the answer."""
@@ -153,4 +186,25 @@ class Job:
 
     def finish(self, stopped: Stopped) -> None:
         """Say why the run ends."""
+        if not isinstance(stopped, Stopped):
+            raise TypeError(f"A run ends with a member of Stopped, not with {stopped!r}.")
         self.stopped = stopped
+
+    async def close(self) -> None:
+        """Release the conversation; nothing can be asked or executed any more. Called when the run ends."""
+        self._closed = True
+        task = asyncio.ensure_future(self._close_exchange())
+        try:
+            await asyncio.wait((task,), timeout=CLOSE_DEADLINE)
+        finally:
+            if not task.done():
+                logger.warning("an exchange was not closed within %g seconds", CLOSE_DEADLINE)
+                await end_task(task)
+
+    async def _close_exchange(self) -> None:
+        try:
+            await self._exchange.close()
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # noqa: BLE001 - an adapter is a stranger's code
+            logger.warning("an exchange could not be closed: %s", describe(error).error)

@@ -23,6 +23,7 @@ _NOTICES = {
     Stopped.REFUSED: "The model refused to answer.",
     Stopped.CONTEXT_TOO_LONG: "The conversation has become too long for this model.",
     Stopped.FAILED: "The provider ended the answer with an error.",
+    Stopped.PAUSED: "The provider paused the answer and did not go on with it.",
 }
 MAX_PAUSES = 10
 """How often a host may pause a turn and be asked to go on, in one run."""
@@ -53,10 +54,14 @@ class ToolCallingLoop:
                 for call in found.calls:
                     job.invalid(call, "The call has no ID, so it cannot be answered.")
                 return self._end(job, Stopped.CALL_WITHOUT_ID, CALL_WITHOUT_ID)
-            if found.stop is StopReason.PAUSE and not found.calls and pauses < MAX_PAUSES and final is None:
+            if found.stop is StopReason.PAUSE and not found.calls and final is None:
                 pauses += 1
-                continue
+                if pauses <= MAX_PAUSES:
+                    continue
+                return self._end(job, Stopped.PAUSED, "" if job.text.strip() else _NOTICES[Stopped.PAUSED])
             if (stopped := _ENDS.get(found.stop)) is not None:
+                for call in found.calls:
+                    job.invalid(call, call.problem or "The call was not run, because the answer ended early.")
                 return self._end(job, stopped, "" if job.text.strip() else _NOTICES[stopped])
             if final is not None:
                 answered = bool(found.text.strip())

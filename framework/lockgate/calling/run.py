@@ -2,16 +2,19 @@
 
 import asyncio
 import logging
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Protocol, Self
 
-from lockgate.calling.events import Event, RunEnded, TextDelta, ToolFinished
+from lockgate.calling.events import ContentFiltered, Event, RunEnded, TextDelta, ToolFinished
 from lockgate.calling.executor import Executor
 from lockgate.calling.job import Job, Stopped
 from lockgate.chat.values import ChatThread, Message, Role, Source, ToolTrace, Usage
-from lockgate.errors import Failure, LockgateError, ProviderDenied
+from lockgate.errors import Failure, LockgateError, ProviderDenied, StorageError
+from lockgate.guard import GuardReport
+from lockgate.registry.calls import describe
 
 logger = logging.getLogger("lockgate.calling")
 
@@ -50,6 +53,9 @@ class Run:
         self._events: deque[Event] = deque()
         self._wake: asyncio.Event | None = None
         self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
+        self._cancelled = False
         self._job: Job | None = None
         self._executor: Executor | None = None
         self._stopped: Stopped | None = None
@@ -96,9 +102,17 @@ class Run:
     # Running
 
     async def __aenter__(self) -> Self:
-        """Begin to answer."""
-        self._wake = asyncio.Event()
+        """Begin to answer.
+
+        Raises:
+            RuntimeError: The run was entered before; every question needs a run of its own.
+        """
+        if self._task is not None:
+            raise RuntimeError("A run can be entered once: ask again for another one.")
+        self._wake = wake = asyncio.Event()
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self._task = asyncio.create_task(self._run(), name="lockgate-run")
+        self._task.add_done_callback(lambda _: wake.set())
         return self
 
     async def __aexit__(self, *exception: object) -> None:
@@ -106,13 +120,17 @@ class Run:
         await self.cancel()
 
     async def cancel(self) -> None:
-        """End the run now. Text, sources and traces so far stay."""
+        """End the run now. Text, sources and traces so far stay, and the chat is saved."""
         task = self._task
         if task is None:
             return
-        if not task.done():
+        if self._stopped is None and not self._cancelled:  # once: what ends already is to be saved in peace
+            self._cancelled = True
             task.cancel()
         await asyncio.wait((task,))
+        if self._stopped is None:  # it was cancelled before its first step
+            self._stopped = Stopped.CANCELLED
+            await self._end()
 
     async def wait(self) -> Self:
         """Wait for the end.
@@ -145,22 +163,37 @@ class Run:
             raise self.error
 
     def emit(self, event: Event) -> None:
-        """Take an event: for who iterates, and for observers."""
+        """Take an event: for who iterates, and for observers. May be called from a tool's thread."""
+        if self._loop is not None and threading.get_ident() != self._thread:
+            try:
+                self._loop.call_soon_threadsafe(self._emit_late, event)
+            except RuntimeError:
+                return  # the loop is closed: nobody listens any more
+            return
         self._events.append(event)
         if self._wake is not None:
             self._wake.set()
         if self._observers and not isinstance(event, TextDelta):
             self._tell(event)
 
+    def _emit_late(self, event: Event) -> None:
+        if self._stopped is None:
+            self.emit(event)
+
     def _tell(self, event: Event) -> None:
         if isinstance(event, ToolFinished):
             event = ToolFinished(replace(event.trace, result="", json_result=""))
+        elif isinstance(event, ContentFiltered):
+            event = replace(event, report=_without_quotations(event.report))
         for observer in list(self._observers):
             try:
                 observer.on(event)
-            except Exception as error:  # noqa: BLE001 - an observer is a stranger's code
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - an observer is a stranger's code
                 self._observers.remove(observer)
-                logger.warning("observer %r failed and is not told again: %s", type(observer).__name__, error)
+                name = type(observer).__name__
+                logger.warning("observer %r failed and is not told again: %s", name, describe(error).error)
 
     async def _run(self) -> None:
         try:
@@ -168,18 +201,22 @@ class Run:
             await self._drive(self._job)
             self._stopped = self._job.stopped or Stopped.NO_ANSWER
         except asyncio.CancelledError:
-            self._stopped = Stopped.CANCELLED
-            raise
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                self._stopped = Stopped.CANCELLED
+                raise
+            self._stopped, self.error = Stopped.FAILED, Failure("The run failed: a part of it cancelled itself.")
         except ProviderDenied as denied:
             self._stopped, self.error = Stopped.DENIED, denied
         except LockgateError as error:
             self._stopped, self.error = Stopped.FAILED, error
-        except (Exception, SystemExit) as error:
-            logger.exception("a run failed")
-            self._stopped, self.error = Stopped.FAILED, Failure(f"The run failed: {type(error).__name__}: {error}")
+        except BaseException as error:  # noqa: BLE001 - adapters and loops are strangers' code, too
+            fault = describe(error)
+            self._stopped, self.error = Stopped.FAILED, Failure(f"The run failed: {fault.error}")
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            logger.error("a run failed: %s\n%s", fault.error, fault.traceback)
         finally:
-            if self._stopped is None:
-                self._stopped = Stopped.FAILED
             await self._end()
 
     async def _end(self) -> None:
@@ -189,5 +226,19 @@ class Run:
         except LockgateError as error:
             self.error = self.error or error
             logger.error("the chat could not be saved: %s", error)
+        except Exception as error:  # noqa: BLE001 - a store is replaceable
+            fault = describe(error)
+            self.error = self.error or StorageError(f"The chat could not be saved: {fault.error}")
+            logger.error("the chat could not be saved: %s\n%s", fault.error, fault.traceback)
         finally:
+            if self._job is not None:
+                await self._job.close()
             self.emit(RunEnded(self.stopped, self.usage))
+
+
+def _without_quotations(report: GuardReport) -> GuardReport:
+    """Return a report that says what was found and where, without pieces of the text."""
+    return GuardReport(tuple(
+        replace(source, findings=tuple(replace(finding, snippet="") for finding in source.findings))
+        for source in report.sources
+    ))  # fmt: skip

@@ -31,6 +31,10 @@ class _Beside:
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
         self.loop.run_forever()
+        if left := asyncio.all_tasks(self.loop):
+            for task in left:
+                task.cancel()
+            self.loop.run_until_complete(asyncio.wait(left, timeout=CANCEL_GRACE))
         self.loop.close()
 
     def retire(self, ended: Callable[[], None]) -> None:
