@@ -63,7 +63,7 @@ coverage: $(STAMPS)/dev ## Runs the tests and measures which branches they take
 
 bench: $(STAMPS)/dev ## Runs the benchmarks
 	@found=0; for file in */benchmarks/*.py */*/benchmarks/*.py; do \
-	    [ -f "$$file" ] || continue; found=1; echo "== $$file"; $(BIN)/python "$$file" || exit 1; done; \
+	    grep -qs __main__ "$$file" || continue; found=1; echo "== $$file"; $(BIN)/python "$$file" || exit 1; done; \
 	if [ $$found -eq 0 ]; then echo 'There is no benchmark in any benchmarks/ folder.' >&2; exit 1; fi
 
 dist: $(STAMPS)/dev ## Builds every distribution for a release into dist/

@@ -48,12 +48,12 @@ def python_files() -> tuple[Path, ...]:
 
 @cache
 def source_files() -> tuple[Path, ...]:
-    """The modules of the packages, without tests."""
+    """The modules of the packages, without tests and benchmarks."""
     folders = [folder for folder in distributions() if folder != ROOT]
     return tuple(
         path
         for path in python_files()
-        if any(path.is_relative_to(folder) for folder in folders) and "tests" not in path.parts
+        if any(path.is_relative_to(folder) for folder in folders) and not {"tests", "benchmarks"} & set(path.parts)
     )
 
 

@@ -327,7 +327,7 @@ def test_public_names_can_all_be_loaded() -> None:
     assert names == sorted(names)
     assert dir(lockgate.testing) == names
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = lockgate.testing.nothing  # type: ignore[attr-defined]
+        _ = lockgate.testing.nothing  # type: ignore[attr-defined]  # a name that does not exist
 
 
 def test_the_package_loads_nothing_by_itself() -> None:

@@ -17,7 +17,7 @@ def stream(style: SseStyle, *events: SseEvent) -> bytes:
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_end_in_three_ways(end: str) -> None:
     """LF, CRLF and CR alone."""
-    style = SseStyle(line_end=end)  # type: ignore[arg-type]
+    style = SseStyle(line_end=end)  # type: ignore[arg-type]  # a parameter of the test
     assert stream(style) == f'data: {{"a":1}}{end}{end}data: [DONE]{end}{end}'.encode()
 
 

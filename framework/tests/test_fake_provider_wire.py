@@ -197,7 +197,7 @@ def test_an_empty_body_has_no_pieces() -> None:
 @pytest.mark.parametrize("framing", ["chunked", "length", "close"])
 async def test_a_connection_cut_in_the_body(framing: str) -> None:
     """The promised rest never comes, in each framing."""
-    delivery = Delivery(framing=framing, cut_after=15)  # type: ignore[arg-type]
+    delivery = Delivery(framing=framing, cut_after=15)  # type: ignore[arg-type]  # a parameter of the test
     async with FakeProvider([answer_raw(PARTS, content_type=STREAM, delivery=delivery)]) as fake:
         answer = await exchange(fake, raw_post(close=False))
     body = answer.split(b"\r\n\r\n", 1)[1]

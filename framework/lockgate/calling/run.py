@@ -210,7 +210,7 @@ class Run:
             self._stopped, self.error = Stopped.DENIED, denied
         except LockgateError as error:
             self._stopped, self.error = Stopped.FAILED, error
-        except BaseException as error:  # noqa: BLE001 - adapters and loops are strangers' code, too
+        except BaseException as error:  # adapters and loops are strangers' code, too
             fault = describe(error)
             self._stopped, self.error = Stopped.FAILED, Failure(f"The run failed: {fault.error}")
             if isinstance(error, KeyboardInterrupt):

@@ -76,7 +76,7 @@ def _seconds(tool: Tool, context: ToolContext) -> float:
         seconds = float(tool.timeout(context.settings))
     except KeyboardInterrupt:
         raise
-    except BaseException:  # noqa: BLE001 - likewise
+    except BaseException:  # noqa: BLE001 - the tool's own code, too
         return DEFAULT_TIMEOUT
     return seconds if 0 < seconds < float("inf") else DEFAULT_TIMEOUT
 

@@ -70,7 +70,7 @@ def describe(error: BaseException) -> Fault:
     line = f"{type(error).__name__}: {message}" if message else type(error).__name__
     try:
         trace = "".join(traceback.format_exception(error))
-    except BaseException:  # noqa: BLE001 - likewise
+    except BaseException:  # noqa: BLE001 - formatting runs the stranger's code, too
         trace = ""
     return Fault(line if len(line) <= 500 else f"{line[:497]}...", trace[-20_000:])
 

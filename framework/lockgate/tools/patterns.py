@@ -1,7 +1,7 @@
 """Whether a regular expression from outside can be used without taking very long on hostile text."""
 
 import re
-from re import _constants, _parser  # type: ignore[attr-defined]
+from re import _constants, _parser  # type: ignore[attr-defined]  # not in the stubs
 from typing import Any
 
 MAX_PATTERN_CHARACTERS = 200

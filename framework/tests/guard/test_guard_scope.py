@@ -172,7 +172,7 @@ def test_several_sources_are_counted_and_one_is_named() -> None:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        (GuardSource(SourceKind.FILE_CONTENT, "/home/anna/secret/plan.md"), "plan.md"),
+        (GuardSource(SourceKind.FILE_CONTENT, "/srv/anna/secret/plan.md"), "plan.md"),
         (GuardSource(SourceKind.CHAT_ATTACHMENT, "C:\\Users\\Anna\\plan.docx"), "plan.docx"),
         (GuardSource(SourceKind.RETRIEVAL_CONTEXT, "Manuals: a/b.md"), "Manuals: a/b.md"),
         (GuardSource(SourceKind.MAIL_CONTENT, "In\u202ebox\n\x1bnow"), "In box now"),
