@@ -1,7 +1,7 @@
 """What the tests of the calling layer make their runs of."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, NamedTuple
 
 from pydantic import SecretStr
@@ -31,7 +31,12 @@ class AnyTool(Tool):
     """A tool that takes any object and does what a test says."""
 
     def __init__(
-        self, execute: Execute, tool_id: str = "probe", *, seconds: float = 60, settings: type[ToolSettings] = NoSettings,
+        self,
+        execute: Execute,
+        tool_id: str = "probe",
+        *,
+        seconds: float = 60,
+        settings: type[ToolSettings] = NoSettings,
         **facts: Any,
     ) -> None:
         facts.setdefault("outbound_data", ToolOutboundData.NONE)
@@ -102,16 +107,19 @@ class Asked(NamedTuple):
 
 @asynccontextmanager
 async def asking(
-    script: Script, *tools: Tool, chat: ChatThread | None = None, observers: Sequence[Any] = (), **options: Any
+    script: Script,
+    *tools: Tool,
+    chat: ChatThread | None = None,
+    observers: Sequence[Any] = (),
+    entered: bool = True,
+    **options: Any,
 ) -> AsyncIterator[Asked]:
     """Ask a fake provider a question with these tools selected; options are those of `lockgate_for`."""
     selected = [tool.definition.id for tool in tools]
-    async with (
-        FakeProvider(script) as fake,
-        lockgate_for(fake, tools=tools, **options) as gate,
-        gate.ask(chat, "Hello?", selected=selected, observers=observers) as run,
-    ):
-        yield Asked(fake, gate, run, [])
+    async with FakeProvider(script) as fake, lockgate_for(fake, tools=tools, **options) as gate:
+        run = gate.ask(chat, "Hello?", selected=selected, observers=observers)
+        async with run if entered else nullcontext():
+            yield Asked(fake, gate, run, [])
 
 
 async def asked(script: Script, *tools: Tool, **options: Any) -> Asked:

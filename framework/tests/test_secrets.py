@@ -246,10 +246,10 @@ def test_where_a_providers_key_comes_from(file: Path) -> None:
     """The entry's own variable wins and excludes the rest; then the stored secret; then the host's usual variable."""
     store = SecretStore(file, backend=None)
     environment = {"OWN": " own ", "USUAL": "usual"}
-    assert find_provider_key("p", "", "USUAL", store, environment) == FoundKey("usual", "environment variable USUAL")
+    assert find_provider_key("p", "", "USUAL", store.get, environment) == FoundKey("usual", "environment variable USUAL")
     store.set(provider_secret_name("p"), "stored")
-    assert find_provider_key("p", "", "USUAL", store, environment) == FoundKey("stored", "stored secret")
-    assert find_provider_key("p", "OWN", "USUAL", store, environment) == FoundKey("own", "environment variable OWN")
-    assert find_provider_key("p", "ABSENT", "USUAL", store, environment) is None
-    assert find_provider_key("q", "", "", store, environment) is None
-    assert find_provider_key("q", "", "ABSENT", store, environment) is None
+    assert find_provider_key("p", "", "USUAL", store.get, environment) == FoundKey("stored", "stored secret")
+    assert find_provider_key("p", "OWN", "USUAL", store.get, environment) == FoundKey("own", "environment variable OWN")
+    assert find_provider_key("p", "ABSENT", "USUAL", store.get, environment) is None
+    assert find_provider_key("q", "", "", store.get, environment) is None
+    assert find_provider_key("q", "", "ABSENT", store.get, environment) is None

@@ -71,7 +71,8 @@ async def assemble(
     contributions = [item for hook in _REGISTERED for item in asked[hook]]
     contributions += await _tools_of_sources(asked["tool_definition_sources"], incidents)
     registry = Registry(contributions, configuration.rules, incidents)
-    found = directory(asked["provider_adapters"], asked["provider_profiles"], configuration.providers)
+    adapters, profiles = asked["provider_adapters"], asked["provider_profiles"]
+    found = directory(adapters, profiles, configuration.providers, configuration.secret)
     observers = tuple(item.value for item in asked["observers"])
     loops: dict[str, Loop] = {"tool_calling": ToolCallingLoop()}
     for item in asked["loops"]:

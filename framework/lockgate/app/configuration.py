@@ -1,6 +1,6 @@
 """What a ``Lockgate`` is configured with: one frozen value, made from settings files or handed over in code."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from lockgate.plugin_host.policy import HostPolicy
@@ -18,8 +18,9 @@ class ProviderConfig:
         name: What people call it.
         base_url: Where its API lives; the profile's address when empty.
         model: The model to ask; the profile's default when empty.
-        api_key: The key; empty for none.
-        api_key_variable: Environment variable that holds the key; the profile's usual one when empty.
+        api_key: The key; when empty, the stored secret is used, then the profile's usual environment variable.
+        api_key_variable: Environment variable that holds the key. When it is named, nothing else is tried: the key of
+            another account would be used by mistake.
         self_hosted: The user or the organization runs it.
         confidence: The level it has whatever the scheme says; None leaves it to the scheme.
         can_call_tools: Whether its model takes tools; None when nobody said.
@@ -56,6 +57,12 @@ class InstanceConfig:
     set_by: SetBy = BY_USER
 
 
+def no_secrets(name: str) -> str | None:
+    """Know no secret."""
+    del name
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """Everything a ``Lockgate`` starts with.
@@ -66,6 +73,7 @@ class Configuration:
         instances: Configured instances of other families.
         host: Which plugins may load.
         default_provider: The provider asked when none is named; empty for the built-in reader.
+        secret: Returns a stored secret by name, or None; asked only when a secret is needed.
         problems: What in the files could not be used, in sentences for a person.
     """
 
@@ -74,4 +82,5 @@ class Configuration:
     instances: tuple[InstanceConfig, ...] = ()
     host: HostPolicy = field(default_factory=HostPolicy)
     default_provider: str = ""
+    secret: Callable[[str], str | None] = no_secrets
     problems: tuple[str, ...] = ()

@@ -114,6 +114,11 @@ class Lockgate:
 
     # Providers
 
+    @property
+    def default_provider(self) -> str:
+        """ID of the provider that is asked when none is named: the configured one, else the built-in reader."""
+        return self._configuration.default_provider or OFFLINE
+
     def provider(self, provider: str | ProviderConfig | None = None, *, model: str = "") -> Provider:
         """Return a provider ready to be asked.
 
@@ -129,7 +134,7 @@ class Lockgate:
         if isinstance(provider, ProviderConfig):
             config = provider
         else:
-            config = found.config(provider or self._configuration.default_provider or OFFLINE)
+            config = found.config(provider or self.default_provider)
         return found.provider(with_overrides(config, model=model), self.registry.rules)
 
     # Asking
@@ -167,7 +172,9 @@ class Lockgate:
         if not text.strip() and not attachments:
             raise UsageError("The question is empty.")
         ready = provider if isinstance(provider, Provider) else self.provider(provider, model=model)
-        chat = chat or ChatThread(title=" ".join(text.split())[:_TITLE_CHARACTERS])
+        chat = chat or ChatThread()
+        if not chat.title and not chat.messages:
+            chat = replace(chat, title=" ".join(text.split())[:_TITLE_CHARACTERS])
         chosen = chat.selected_tools if selected is None else tuple(selected)
         if selected is not None:
             chat = replace(chat, selected_tools=tuple(sorted(self.registry.normalize_selection(selected))))

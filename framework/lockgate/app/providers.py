@@ -1,10 +1,10 @@
 """From a configured provider to one frozen value that request, rules and executor share."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from lockgate.app.configuration import ProviderConfig
+from lockgate.app.configuration import ProviderConfig, no_secrets
 from lockgate.errors import ConfigurationError, UnknownNameError
 from lockgate.policy import (
     BUILT_IN,
@@ -18,6 +18,7 @@ from lockgate.providers.endpoint import Endpoint
 from lockgate.providers.profile import ProviderProfile
 from lockgate.registry.contribution import Contribution
 from lockgate.registry.rules import Rules
+from lockgate.settings.secrets import FoundKey, find_provider_key
 
 OFFLINE = "offline"
 """ID of the provider that is there without any configuration."""
@@ -44,6 +45,7 @@ class Directory:
     adapters: Mapping[str, ProviderAdapter]
     profiles: Mapping[str, ProviderProfile]
     configs: Mapping[str, ProviderConfig]
+    secret: Callable[[str], str | None] = no_secrets
     problems: tuple[str, ...] = ()
 
     def config(self, provider_id: str) -> ProviderConfig:
@@ -80,26 +82,34 @@ class Directory:
         base_url = config.base_url or profile.base_url
         if not base_url and profile.adapter != OFFLINE:
             raise ConfigurationError(f"The provider {config.id!r} needs a base_url, such as http://127.0.0.1:8000/v1.")
-        key = _key(config, profile)
+        key = _key(config, profile, self.secret)
         return Provider(
             config, profile, self.adapters[profile.adapter], Endpoint(base_url, key, name=name), model,
             standing_of(config, profile, rules),
         )
 
 
-def _key(config: ProviderConfig, profile: ProviderProfile) -> str:
-    if profile.authentication == "none":
-        return config.api_key
+def find_key(
+    config: ProviderConfig, profile: ProviderProfile, secret: Callable[[str], str | None]
+) -> FoundKey | None:
+    """Look for a provider's key: in its configuration, then where `find_provider_key` looks."""
+    if config.api_key and not config.api_key_variable:
+        return FoundKey(config.api_key, "configuration")
+    return find_provider_key(config.id, config.api_key_variable, profile.api_key_variable, secret, os.environ)
+
+
+def _key(config: ProviderConfig, profile: ProviderProfile, secret: Callable[[str], str | None]) -> str:
+    found = find_key(config, profile, secret)
+    if found is not None:
+        return found.value
+    if profile.authentication == "none" or profile.provider_type == SELF_HOSTED_TYPE:
+        return ""
     variable = config.api_key_variable or profile.api_key_variable
-    key = config.api_key or (os.environ.get(variable, "").strip() if variable else "")
-    is_local = profile.provider_type == SELF_HOSTED_TYPE
-    if not key and not is_local:
-        place = f" or the environment variable {variable}" if variable else ""
-        raise ConfigurationError(
-            f"The provider {config.id!r} has no API key: `lockgate providers add {config.id} --profile {profile.id}` "
-            f"asks for it{place and ', ' + place.strip()[3:] + ' can hold it'}."
-        )
-    return key
+    held = f", and the environment variable {variable} can hold it" if variable else ""
+    raise ConfigurationError(
+        f"The provider {config.id!r} has no API key: `lockgate providers add {config.id} --profile {profile.id}` asks "
+        f"for it{held}."
+    )
 
 
 def standing_of(config: ProviderConfig, profile: ProviderProfile, rules: Rules) -> ProviderStanding:
@@ -122,7 +132,10 @@ def standing_of(config: ProviderConfig, profile: ProviderProfile, rules: Rules) 
 
 
 def directory(
-    adapters: Iterable[Contribution], profiles: Iterable[Contribution], configs: Mapping[str, ProviderConfig]
+    adapters: Iterable[Contribution],
+    profiles: Iterable[Contribution],
+    configs: Mapping[str, ProviderConfig],
+    secret: Callable[[str], str | None] = no_secrets,
 ) -> Directory:
     """Collect what plugins brought. Of two with one ID the first stays; the other is told."""
     problems: list[str] = []
@@ -139,6 +152,7 @@ def directory(
         {key: item.value for key, item in known_adapters.items()},
         {key: item.value for key, item in known_profiles.items()},
         known,
+        secret,
         tuple(problems),
     )
 

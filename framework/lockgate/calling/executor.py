@@ -395,7 +395,7 @@ def _message(error: BaseException) -> str:
 def _masked_report(report: GuardReport, masker: Masker) -> GuardReport:
     return GuardReport(tuple(
         replace(source, findings=tuple(
-            replace(finding, snippet=masker.for_trace(finding.snippet)) for finding in source.findings
+            replace(finding, snippet=masker.for_quotation(finding.snippet)) for finding in source.findings
         ))
         for source in report.sources
     ))  # fmt: skip

@@ -57,6 +57,7 @@ def _forms(text: str) -> Iterable[str]:
     """A value as it may stand in a message: plain, as JSON, as Python shows it, in an address, in a page."""
     yield text
     yield text.strip()  # arguments and settings are trimmed before a tool sees them
+    yield " ".join(text.split())
     for plain in (text, text.strip()):
         yield json.dumps(plain, ensure_ascii=False)[1:-1]
         yield json.dumps(plain)[1:-1]
@@ -93,6 +94,18 @@ class Masker:
     def for_trace(self, text: str) -> str:
         """Hide secrets and sensitive values."""
         return _without(text, self._hidden)
+
+    def for_quotation(self, text: str) -> str:
+        """Hide secrets and sensitive values in a piece cut out of a text, also those the cut went through."""
+        text = self.for_trace(text)
+        end = text.removesuffix("…")
+        for value in self._hidden:
+            for length in range(min(len(value) - 1, len(end)), _SHORTEST - 1, -1):
+                if end.startswith(value[-length:]):
+                    end = MASK + end[length:]
+                if end.endswith(value[:length]):
+                    end = end[:-length] + MASK
+        return end + ("…" if text.endswith("…") else "")
 
 
 def _prepared(values: Iterable[str]) -> tuple[str, ...]:

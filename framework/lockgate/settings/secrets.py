@@ -7,7 +7,7 @@ told. https://keyring.readthedocs.io/
 import os
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -210,7 +210,11 @@ class FoundKey:
 
 
 def find_provider_key(
-    provider_id: str, own_variable: str, usual_variable: str, secrets: SecretStore, environment: Mapping[str, str]
+    provider_id: str,
+    own_variable: str,
+    usual_variable: str,
+    secret: Callable[[str], str | None],
+    environment: Mapping[str, str],
 ) -> FoundKey | None:
     """Look for the key of a provider.
 
@@ -221,13 +225,13 @@ def find_provider_key(
         provider_id: The configured provider.
         own_variable: ``api_key_variable`` of its entry; empty for none.
         usual_variable: ``api_key_variable`` of its profile; empty for none.
-        secrets: The user's secrets.
+        secret: Returns a stored secret by name, or None.
         environment: Environment variables.
     """
     if own_variable:
         value = environment.get(own_variable, "").strip()
         return FoundKey(value, f"environment variable {own_variable}") if value else None
-    stored = secrets.get(provider_secret_name(provider_id))
+    stored = secret(provider_secret_name(provider_id))
     if stored:
         return FoundKey(stored, "stored secret")
     value = environment.get(usual_variable, "").strip() if usual_variable else ""

@@ -31,10 +31,10 @@ class Mute(Exception):
         (SystemExit(3), "3"),
         (Odd("odd"), "odd"),
         (StopIteration("stop"), "StopIteration"),
-        (StopAsyncIteration("stop"), "StopAsyncIteration"),
+        (StopAsyncIteration("stop"), "stop"),
         (GeneratorExit("gone"), "gone"),
         (asyncio.CancelledError("self"), "it was cancelled from inside"),
-        (asyncio.TimeoutError(), "TimeoutError"),
+        (TimeoutError(), "TimeoutError"),
         (RecursionError("deep"), "deep"),
         (MemoryError(), "MemoryError"),
         (Mute(), "Mute"),
@@ -107,7 +107,7 @@ async def test_nonsense_that_a_tool_returns_is_an_error(returned: Any) -> None:
 async def test_execute_that_is_no_coroutine_is_an_error() -> None:
     """The mistake of an author costs the call."""
     made = returning("never")
-    made.execute = lambda *_: ToolResult("plain")  # type: ignore[assignment,method-assign,return-value] # the mistake
+    made.execute = lambda *_: ToolResult("plain")  # type: ignore[assignment,method-assign] # the mistake
     done = await asked([probe(), DONE], made)
     assert done.run.traces[0].status.value == "ERROR"
 
@@ -145,7 +145,7 @@ async def test_a_long_failure_is_cut() -> None:
 async def test_arguments_that_are_no_json_never_reach_a_lenient_tool() -> None:
     """A tool that reads arguments by itself is not asked: what is shown, checked and masked is what runs."""
     made = returning("never")
-    made.parse = lambda _: {}  # type: ignore[method-assign] # lenient
+    made.parse = lambda arguments: {}  # type: ignore[method-assign] # lenient
     done = await asked([probe(text="x" * 100_001), DONE], made)
     (trace,) = done.run.traces
     assert (trace.status.value, trace.was_executed) == ("ERROR", False)

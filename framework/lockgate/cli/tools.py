@@ -1,0 +1,38 @@
+"""``lockgate tools``."""
+
+from pathlib import Path
+
+import click
+
+
+@click.group("tools")
+def command() -> None:
+    """List tools, and find out why one is there or not."""
+
+
+@command.command("list")
+@click.option("--component", default="", metavar="NAME", help="Only tools of a component, such as CHAT.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_tools(component: str, *, as_json: bool) -> int:
+    """List all tools by collection: whether they are on and configured, whom they need, where their data goes."""
+    from lockgate.cli.listing import tools
+    from lockgate.cli.running import run
+
+    return run(tools(component, as_json=as_json))
+
+
+@command.command("explain")
+@click.argument("tool")
+@click.option("--provider", "-p", metavar="ID", help="The provider that would be asked; the default otherwise.")
+@click.option("--chat", metavar="ID", help="A kept chat, or `last`; a new one otherwise.")
+@click.option("--tool", "-t", "selected", multiple=True, metavar="ID", help="As if it were selected. Repeatable.")
+@click.option("--docs", type=click.Path(path_type=Path), metavar="PATH", help="As if the chat searched this folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def explain_tool(
+    tool: str, provider: str | None, chat: str | None, selected: tuple[str, ...], docs: Path | None, *, as_json: bool
+) -> int:
+    """Say why TOOL would be offered or not: each check in order, who set the rule, what would change it."""
+    from lockgate.cli.explaining import explain
+    from lockgate.cli.running import run
+
+    return run(explain(tool, provider, chat, selected, docs, as_json=as_json))
