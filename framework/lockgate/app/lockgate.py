@@ -131,11 +131,8 @@ class Lockgate:
             ConfigurationError: It cannot be used as it is configured.
         """
         found = self.assembly.directory
-        if isinstance(provider, ProviderConfig):
-            config = provider
-        else:
-            config = found.config(provider or self.default_provider)
-        return found.provider(with_overrides(config, model=model), self.registry.rules)
+        named = provider if isinstance(provider, ProviderConfig) else found.config(provider or self.default_provider)
+        return found.provider(with_overrides(named, model=model), self.registry.rules)
 
     # Asking
 

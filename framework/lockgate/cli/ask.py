@@ -21,7 +21,7 @@ from lockgate.cli.exit_status import ExitStatus
               help="Print one JSON object: text, sources, traces, requirements, usage, stopped.")
 @click.option("--verbose", "-v", is_flag=True, help="Show what is offered and why not, rounds, tokens, details.")
 @click.argument("question", nargs=-1, required=False)
-def command(
+def command(  # noqa: PLR0917 - click passes each option by name
     provider: str | None, model: str | None, tools: tuple[str, ...], docs: Path | None, attached: tuple[Path, ...],
     chat: str | None, question: tuple[str, ...], *, as_json: bool, verbose: bool,
 ) -> int:  # fmt: skip

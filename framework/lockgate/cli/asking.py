@@ -114,16 +114,25 @@ async def chat_of(gate: Lockgate, wanted: str | None) -> ChatThread | None:
     return chat
 
 
+def _place_of(path: Path) -> tuple[Path, str]:
+    """Return the absolute path and the kind of data source it makes.
+
+    Raises:
+        DocumentError: It does not exist.
+    """
+    place = path.expanduser().resolve()
+    if not place.exists():
+        raise DocumentError(f"{path} does not exist.")
+    return place, "local_folder" if place.is_dir() else "local_file"
+
+
 async def with_documents(gate: Lockgate, chat: ChatThread | None, path: Path, *, verbose: bool) -> ChatThread:
     """Index a folder or file and let the chat search it.
 
     Raises:
         DocumentError: It does not exist, or holds nothing that can be read.
     """
-    place = path.expanduser().resolve()
-    if not place.exists():
-        raise DocumentError(f"{path} does not exist.")
-    kind = "local_folder" if place.is_dir() else "local_file"
+    place, kind = _place_of(path)
     source_id = "docs-" + hashlib.sha256(str(place).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     name = place.name or str(place)
     values = {"path": str(place), "description": f"Texts in {name}"}
@@ -156,8 +165,7 @@ async def attachment(gate: Lockgate, path: Path) -> Attachment:
     Raises:
         DocumentError: It cannot be read as text.
     """
-    if not path.exists():
-        raise DocumentError(f"{path} does not exist.")
+    _place_of(path)
     document = await asyncio.to_thread(read_document, path)
     source = GuardSource(SourceKind.CHAT_ATTACHMENT, str(path))
     scope = gate.assembly.services.guard.scope()

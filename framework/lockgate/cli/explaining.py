@@ -1,17 +1,16 @@
 """What `lockgate tools explain` prints."""
 
-import json
 from pathlib import Path
 
 from lockgate.app.home import open_lockgate
 from lockgate.cli.asking import chat_of, with_documents
 from lockgate.cli.exit_status import ExitStatus
-from lockgate.cli.terminal import console, safe
+from lockgate.cli.terminal import console, safe, write_json
 from lockgate.errors import UnknownNameError
 from lockgate.registry.explain import Explanation
 
 
-async def explain(  # noqa: PLR0917 - the options of the command
+async def explain(
     tool: str, provider: str | None, chat: str | None, selected: tuple[str, ...], docs: Path | None, *, as_json: bool
 ) -> int:
     """Explain a tool. Without a selection it is taken as selected: the question is what else is in the way.
@@ -64,7 +63,7 @@ def _print_json(answer: Explanation, provider: str) -> None:
         }
         for verdict in answer.verdicts
     ]
-    print(json.dumps({
+    write_json({
         "tool": answer.tool_id, "provider": provider, "offered": answer.offered, "selected": answer.selected,
         "beyond": answer.beyond or None, "checks": rows,
-    }, ensure_ascii=False))  # fmt: skip
+    })  # fmt: skip

@@ -1,6 +1,5 @@
 """Tables: tools, providers, plugins, chats."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,7 +7,7 @@ from lockgate.app.home import open_lockgate
 from lockgate.app.lockgate import Lockgate
 from lockgate.app.providers import find_key, standing_of
 from lockgate.cli.exit_status import ExitStatus
-from lockgate.cli.terminal import console, notes, safe
+from lockgate.cli.terminal import console, notes, safe, write_json
 from lockgate.errors import UnknownNameError
 from lockgate.plugin_host.report import Severity, findings, plugin_rows
 from lockgate.providers.endpoint import without_credentials
@@ -57,7 +56,7 @@ async def tools(component: str, *, as_json: bool) -> int:
                 })  # fmt: skip
         rejected = [str(rejection) for rejection in gate.registry.rejections]
         if as_json:
-            print(json.dumps({"tools": rows, "rejected": rejected}, ensure_ascii=False))
+            write_json({"tools": rows, "rejected": rejected})
             return ExitStatus.OK
         if not rows:
             notes().print("There are no tools: no installed plugin brings one.")
@@ -87,7 +86,7 @@ async def providers(*, as_json: bool) -> int:
         known = gate.assembly.directory
         others = sorted(name for name in known.profiles if name not in known.configs)
         if as_json:
-            print(json.dumps({"providers": rows, "profiles": others}, ensure_ascii=False))
+            write_json({"providers": rows, "profiles": others})
             return ExitStatus.OK
         table(
             ("provider", "name", "model", "address", "confidence", "self-hosted", "key"),
@@ -128,10 +127,10 @@ async def plugins(*, as_json: bool) -> int:
     async with open_lockgate() as gate:
         rows = plugin_rows(gate.assembly.host)
         if as_json:
-            print(json.dumps([
+            write_json([
                 {"name": row.name, "distribution": row.distribution, "state": row.state,
                  "contributes": row.contributes, "import_ms": row.import_ms, "remark": row.remark} for row in rows
-            ], ensure_ascii=False))  # fmt: skip
+            ])  # fmt: skip
             return ExitStatus.OK
         table(
             ("plugin", "distribution", "state", "contributes", "import", "remark"),
@@ -172,9 +171,9 @@ async def chats(limit: int, *, as_json: bool) -> int:
     async with open_lockgate() as gate:
         rows = await gate.store.list_chats(limit)
         if as_json:
-            print(json.dumps([
+            write_json([
                 {"id": row.id, "title": row.title, "updated": row.updated, "messages": row.messages} for row in rows
-            ], ensure_ascii=False))  # fmt: skip
+            ])  # fmt: skip
         elif rows:
             table(("chat", "title", "updated", "messages"),
                   [(row.id, row.title, row.updated, str(row.messages)) for row in rows])  # fmt: skip

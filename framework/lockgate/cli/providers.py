@@ -29,7 +29,7 @@ def list_providers(*, as_json: bool) -> int:
 @click.option("--self-hosted/--no-self-hosted", default=None,
               help="You run it. Left out: yes for self-hosted software on this machine, else no.")
 @click.option("--default", "as_default", is_flag=True, help="Ask it when no provider is named.")
-def add_provider(
+def add_provider(  # noqa: PLR0917 - click passes each option by name
     provider_id: str, profile: str | None, name: str, base_url: str, model: str, key_from_env: str, *, no_key: bool,
     self_hosted: bool | None, as_default: bool,
 ) -> int:  # fmt: skip

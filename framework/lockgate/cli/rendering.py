@@ -1,6 +1,5 @@
 """How a run looks: text on standard output, all else on standard error, numbered sources at the end."""
 
-import json
 import sys
 
 from lockgate.calling.events import (
@@ -17,7 +16,7 @@ from lockgate.calling.events import (
 )
 from lockgate.calling.run import Run
 from lockgate.chat.values import Source, SourceOrigin, TraceStatus
-from lockgate.cli.terminal import console, notes, one_line, safe, write
+from lockgate.cli.terminal import console, notes, one_line, safe, write, write_json
 from lockgate.errors import LockgateError
 
 _GROUPS = (
@@ -116,7 +115,7 @@ def _print_source(number: int, source: Source) -> None:
 def print_json(run: Run, error: LockgateError | None) -> None:
     """Print the run as one JSON object."""
     needs = run.chat.requirements
-    print(json.dumps({
+    write_json({
         "text": run.text,
         "sources": [
             {"title": source.title, "url": source.url, "origin": source.origin.value} for source in run.sources
@@ -131,4 +130,4 @@ def print_json(run: Run, error: LockgateError | None) -> None:
         "stopped": run.stopped,
         "chat": run.chat.id,
         "error": None if error is None else str(error),
-    }, ensure_ascii=False))  # fmt: skip
+    })  # fmt: skip

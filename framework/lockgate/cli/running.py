@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Interrupted(Exception):  # noqa: N818 - what happened, not an error
+class Interrupted(Exception):
     """Ctrl-C was pressed, and what ran was ended."""
 
 

@@ -1,5 +1,6 @@
 """Writing to a terminal: safe text, colours only where they are wanted, one console for each stream."""
 
+import json
 import os
 import sys
 import traceback
@@ -48,6 +49,12 @@ def show_error(error: BaseException) -> None:
     notes().print(safe(str(error)))
     if os.environ.get("LOCKGATE_DEBUG"):
         notes().print("".join(traceback.format_exception(error)), style="dim")
+
+
+def write_json(value: object) -> None:
+    """Write one JSON value on a line. JSON escapes controls itself."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
 
 
 def write(text: str) -> None:

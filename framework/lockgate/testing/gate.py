@@ -55,7 +55,8 @@ def lockgate_for(
 
     Args:
         fake: The fake provider; its configured ID is ``fake``.
-        tools, collections: As if one plugin brought them.
+        tools: Tools, as if one plugin brought them.
+        collections: Collections of the same plugin.
         plugins: Further plugins, modules or objects with hook implementations.
         rules: The rules in force.
         profile: The profile the fake provider is spoken to with; needs the distribution ``lockgate-openai``.

@@ -1,17 +1,18 @@
 """However a run ends: text, sources, traces and tokens so far are right, the chat is saved, and it can go on."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from calling_kit import DONE, AnyTool, Asked, asked, asking, probe, returning
 
-from lockgate.calling import Job, RunEnded
+from lockgate.calling import Job, RunEnded, TextDelta
 from lockgate.chat import ChatThread, MemoryChatStore, Role, Source, Usage
 from lockgate.errors import Failure, ProviderDenied, ProviderError, StorageError
 from lockgate.policy import ChatRequirements, ConfidenceLevel, DataSourceSecurity
 from lockgate.registry import Rules
-from lockgate.testing import Answer, Call, FakeRequest, answer_calls, answer_error, answer_text
+from lockgate.testing import Call, ChatShape, Delivery, answer_calls, answer_error, answer_text
 from lockgate.tools import ToolContext, ToolResult
 
 FOUND = ToolResult("found", (Source("A page", "https://example.org/a"),))
@@ -149,18 +150,14 @@ async def test_leaving_the_block_by_an_exception_cancels_too() -> None:
 
 async def test_leaving_in_the_middle_of_streaming_keeps_the_text_so_far() -> None:
     """What a person has read is what the chat holds."""
-    streaming = asyncio.Event()
-
-    async def script(request: FakeRequest) -> Answer:
-        if request.number:
-            streaming.set()
-            await asyncio.Event().wait()
-        return FIRST
-
-    async with asking(script, returning(FOUND), entered=False) as asked_now:
+    hanging = answer_text("Half", " an answer", delivery=Delivery(pieces="parts", cut_after=10_000, hang=True))
+    hanging = replace(hanging, chat=ChatShape(finish_chunk=False, done=False))
+    async with asking([FIRST, hanging], returning(FOUND), entered=False) as asked_now:
         async with asked_now.run:
-            await streaming.wait()
-        check_so_far(asked_now, 1, stopped="cancelled")
+            async for event in asked_now.run:
+                if event == TextDelta(" an answer"):
+                    break
+        check_so_far(asked_now, 1, stopped="cancelled", text="Let me look.\n\nHalf an answer")
         await asked_now.fake.disconnected.wait()
 
 
