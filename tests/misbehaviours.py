@@ -86,7 +86,7 @@ def one(name: str, arguments: object, expected: Expected) -> Misbehaviour:
 
 def cities(*names: str, **options: object) -> Answer:
     """An answer with one call for each city."""
-    return answer_calls(*(Call("look_up", {"city": name}) for name in names), **options)  # type: ignore[arg-type] # dito
+    return answer_calls(*(Call("look_up", {"city": name}) for name in names), **options)  # type: ignore[arg-type] # members of an answer
 
 
 NAMES = (

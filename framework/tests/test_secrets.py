@@ -246,7 +246,8 @@ def test_where_a_providers_key_comes_from(file: Path) -> None:
     """The entry's own variable wins and excludes the rest; then the stored secret; then the host's usual variable."""
     store = SecretStore(file, backend=None)
     environment = {"OWN": " own ", "USUAL": "usual"}
-    assert find_provider_key("p", "", "USUAL", store.get, environment) == FoundKey("usual", "environment variable USUAL")
+    usual = FoundKey("usual", "environment variable USUAL")
+    assert find_provider_key("p", "", "USUAL", store.get, environment) == usual
     store.set(provider_secret_name("p"), "stored")
     assert find_provider_key("p", "", "USUAL", store.get, environment) == FoundKey("stored", "stored secret")
     assert find_provider_key("p", "OWN", "USUAL", store.get, environment) == FoundKey("own", "environment variable OWN")

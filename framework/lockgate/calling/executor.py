@@ -329,8 +329,9 @@ class Executor:
                 replace(source, title=title)
                 for source, title in zip(sources, scope.clean_now(texts), strict=True)
             )
+        addresses = returned_addresses(strings_of(result.content), call.arguments)
         self.sources = merge_sources(self.sources, sources)
-        self.chat = self.chat.with_tool_addresses(returned_addresses(strings_of(result.content), call.arguments))
+        self.chat = self.chat.with_tool_addresses(addresses)
         self._recent.append((*_key(call), content))
         del self._recent[:-2]
 

@@ -7,11 +7,15 @@ import traceback
 from functools import cache
 from typing import TYPE_CHECKING, TextIO
 
+from lockgate.errors import ProviderError
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-_DELETED = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
-_DELETED.update(dict.fromkeys((0x202A, 0x202B, 0x202D, 0x202E, 0x2028, 0x2029)))
+_CONTROLS = [code for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"]
+_DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))  # they reorder what stands around them
+_DELETED = dict.fromkeys((*_CONTROLS, *_DIRECTIONS, 0x2028, 0x2029))
+_ESCAPED = {code: f"\\u{code:04x}" for code in (*range(127, 160), *_DIRECTIONS, 0x2028, 0x2029, *range(0xD800, 0xE000))}
 
 
 def safe(text: str) -> str:
@@ -23,6 +27,13 @@ def one_line(text: str, longest: int = 200) -> str:
     """Return safe text on one line, cut."""
     line = " ".join(safe(text).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def prepare_streams() -> None:
+    """Let no character be an error: what a stream's encoding does not know is written as a question mark."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 @cache
@@ -40,20 +51,47 @@ def notes() -> "Console":
 def _console(stream: TextIO) -> "Console":
     from rich.console import Console
 
-    return Console(file=stream, highlight=False, soft_wrap=not stream.isatty(), emoji=False, markup=False)
+    # Without a colour system nothing is styled at all, neither bold nor dim: https://no-color.org/
+    return Console(
+        file=stream, highlight=False, soft_wrap=not stream.isatty(), emoji=False, markup=False,
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
+    )  # fmt: skip
 
 
-def show_error(error: BaseException) -> None:
-    """Say in one sentence what went wrong; the traceback only for who asked for it with LOCKGATE_DEBUG."""
+def note(text: str) -> None:
+    """Print a notice on standard error."""
+    notes().print(f"note: {safe(text)}", style="yellow")
+
+
+def show_error(error: BaseException, *, verbose: bool = False) -> None:
+    """Say in one sentence what went wrong.
+
+    Args:
+        error: The error.
+        verbose: Add the host's own words, where there are any.
+
+    The traceback is only for who asked for it with LOCKGATE_DEBUG.
+    """
+    text = safe(str(error))
     notes().print("Error:", style="bold red", end=" ")
-    notes().print(safe(str(error)))
+    notes().print(text)
+    if verbose and isinstance(error, ProviderError):
+        status = "" if error.status is None else f", status {error.status}"
+        notes().print(f"  kind: {error.kind.value}{status}", style="dim")
+        if error.server_message and error.server_message not in str(error):
+            notes().print(f"  the host said: {safe(error.server_message)}", style="dim")
     if os.environ.get("LOCKGATE_DEBUG"):
-        notes().print("".join(traceback.format_exception(error)), style="dim")
+        notes().print(safe("".join(traceback.format_exception(error))), style="dim")
+
+
+def to_json(value: object) -> str:
+    """Write JSON on one line; characters that could steer a terminal are escaped."""
+    return json.dumps(value, ensure_ascii=False).translate(_ESCAPED)
 
 
 def write_json(value: object) -> None:
-    """Write one JSON value on a line. JSON escapes controls itself."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    """Write one JSON value on a line."""
+    sys.stdout.write(to_json(value) + "\n")
     sys.stdout.flush()
 
 

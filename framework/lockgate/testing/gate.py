@@ -68,8 +68,7 @@ def lockgate_for(
         data_dir: Where plugins keep derived data.
         overrides: Anything else `Lockgate` takes.
     """
-    configured = {config.id: config for config in providers}
-    loaded = list(plugins)
+    configured, loaded = {config.id: config for config in providers}, list(plugins)
     if fake is not None:
         configured["fake"] = ProviderConfig(
             "fake",

@@ -136,7 +136,7 @@ def _validator(schema: Mapping[str, Any]) -> Any:
         return isinstance(value, int) and not isinstance(value, bool)
 
     checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer)
-    extended = validators.extend(Draft202012Validator, type_checker=checker)  # type: ignore[no-untyped-call]  # stubs
+    extended = validators.extend(Draft202012Validator, type_checker=checker)  # type: ignore[no-untyped-call]  # its stub has no types
     return extended(schema)
 
 

@@ -88,9 +88,9 @@ class Hostile(dict[str, object]):
         None, 7, b"bytes", SimpleNamespace(content="x"),
         ToolResult({"a": float("nan")}), ToolResult(endless()), ToolResult([{1, 2}]), ToolResult(Hostile(a=1)),
         ToolResult(b"bytes"),
-        with_sources("https://example.org/"), with_sources(Source(None, "https://example.org/")),  # type: ignore[arg-type] # nonsense
-        ToolResult("text", sources=None), ToolResult("text", requires=None),  # type: ignore[arg-type] # nonsense
-        ToolResult("text", requires=ChatRequirements(confidence="HIGH")),  # type: ignore[arg-type] # nonsense
+        with_sources("https://example.org/"), with_sources(Source(None, "https://example.org/")),  # type: ignore[arg-type] # nonsense on purpose
+        ToolResult("text", sources=None), ToolResult("text", requires=None),  # type: ignore[arg-type] # nonsense on purpose
+        ToolResult("text", requires=ChatRequirements(confidence="HIGH")),  # type: ignore[arg-type] # nonsense on purpose
     ],
     ids=lambda value: repr(value)[:40],
 )  # fmt: skip
@@ -145,7 +145,11 @@ async def test_a_long_failure_is_cut() -> None:
 async def test_arguments_that_are_no_json_never_reach_a_lenient_tool() -> None:
     """A tool that reads arguments by itself is not asked: what is shown, checked and masked is what runs."""
     made = returning("never")
-    made.parse = lambda arguments: {}  # type: ignore[method-assign] # lenient
+
+    def lenient(arguments: str) -> dict[str, Any]:
+        return {}
+
+    made.parse = lenient  # type: ignore[method-assign] # a tool of a plugin may do so
     done = await asked([probe(text="x" * 100_001), DONE], made)
     (trace,) = done.run.traces
     assert (trace.status.value, trace.was_executed) == ("ERROR", False)
@@ -161,3 +165,25 @@ async def test_a_tool_cannot_change_what_its_call_is_compared_with() -> None:
 
     done = await asked([probe(), answer_text("Done.")], AnyTool(execute))
     assert "does not support item assignment" in done.results[0]
+
+
+@pytest.mark.parametrize(
+    ("place", "executed"),
+    [("lockgate.calling.executor.returned_addresses", True), ("lockgate.registry.registry.Registry.check", False)],
+)
+async def test_a_fault_of_the_framework_itself_costs_one_call(
+    place: str, executed: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing of the result leaves, the log says what broke, and the run goes on."""
+
+    def broken(*_: Any) -> Any:
+        raise LookupError("a fault")
+
+    monkeypatch.setattr(place, broken)
+    result = ToolResult("precious", (Source("precious", "https://example.org/"),))
+    done = await asked([probe(), DONE], returning(result))
+    (trace,) = done.run.traces
+    assert (trace.status.value, trace.was_executed) == ("ERROR", executed)
+    assert done.results[0].startswith("Tool execution failed: something in the framework went wrong")
+    assert "precious" not in repr((done.events, done.run.chat, done.run.sources))
+    assert "LookupError: a fault" in caplog.text

@@ -80,7 +80,7 @@ def test_short_values_and_empty_ones_leave_texts_alone() -> None:
 
 def test_secrets_are_hidden_from_the_model_and_sensitive_arguments_are_not() -> None:
     """The model wrote the argument itself; it never saw the secret."""
-    masker = Masker({"password": PASSWORD}, ["password"], KeySettings(api_key=KEY))  # type: ignore[arg-type] # read
+    masker = Masker({"password": PASSWORD}, ["password"], KeySettings(api_key=KEY))  # type: ignore[arg-type] # pydantic reads it
     assert masker.for_model(f"{KEY}|{PASSWORD}") == f"{MASK}|{PASSWORD}"
     assert masker.for_trace(f"{KEY}|{PASSWORD}") == f"{MASK}|{MASK}"
 
@@ -101,7 +101,7 @@ LEAKS: dict[str, Callable[[str], ToolResult]] = {
     "block": lambda text: _raise(ToolBlocked(text)),
     "refusal": lambda text: _raise(ArgumentRefused(f"wrong: {text}")),
     "refusal with words for traces": lambda text: _raise(ArgumentRefused("wrong", trace_message=f"wrong: {text}")),
-    "no JSON": lambda text: ToolResult({(text, 1): 2}),  # type: ignore[dict-item] # nonsense
+    "no JSON": lambda text: ToolResult({(text, 1): 2}),  # type: ignore[dict-item] # nonsense on purpose
 }
 
 

@@ -95,6 +95,7 @@ async def test_a_thread_that_is_late_is_left_behind() -> None:
 
         Args:
             number: Any.
+            context: Hidden from the model.
         """
         release.wait(10)
         try:
@@ -160,6 +161,7 @@ async def test_progress_from_a_thread_is_told_while_the_tool_runs() -> None:
 
         Args:
             number: Any.
+            context: Hidden from the model.
         """
         context.emit("half way")
         return "heard" if release.wait(10) else "nobody listens"

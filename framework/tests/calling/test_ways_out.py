@@ -62,7 +62,7 @@ def check_so_far(done: Asked, rounds: int, *, stopped: str, text: str = "Let me 
     run = done.run
     assert (run.stopped, run.text) == (stopped, text)
     assert run.sources == FOUND.sources
-    assert [(trace.order, trace.status.value) for trace in run.traces][0] == (1, "SUCCESS")
+    assert (run.traces[0].order, run.traces[0].status.value) == (1, "SUCCESS")
     assert run.usage == Usage(11 * rounds, 7 * rounds)
     last = run.chat.messages[-1]
     assert (last.role, last.text, last.sources, last.traces) == (Role.ASSISTANT, text, run.sources, run.traces)
@@ -141,10 +141,14 @@ async def test_leaving_the_block_by_an_exception_cancels_too() -> None:
     """The exception is the caller's and passes."""
     tool, runs, seen = two_calls()
     async with asking([FIRST, probe(2)], tool, entered=False) as asked_now:
-        with pytest.raises(KeyError):
+
+        async def leaving() -> None:
             async with asked_now.run:
                 await runs.wait()
                 raise KeyError("caller")
+
+        with pytest.raises(KeyError):
+            await leaving()
         assert seen == ["cancelled"]
 
 
