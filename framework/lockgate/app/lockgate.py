@@ -132,7 +132,8 @@ class Lockgate:
         """
         found = self.assembly.directory
         named = provider if isinstance(provider, ProviderConfig) else found.config(provider or self.default_provider)
-        return found.provider(with_overrides(named, model=model), self.registry.rules)
+        by_name = named is not provider
+        return found.provider(with_overrides(named, model=model), self.registry.rules, from_directory=by_name)
 
     # Asking
 

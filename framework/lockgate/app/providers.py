@@ -36,6 +36,7 @@ class Provider:
     endpoint: Endpoint
     model: str
     standing: ProviderStanding
+    from_directory: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,26 @@ class Directory:
             return ProviderConfig(provider_id, provider_id, name=title, set_by=BUILT_IN)
         raise UnknownNameError("provider", provider_id, {*self.configs, *self.profiles})
 
-    def provider(self, config: ProviderConfig, rules: Rules) -> Provider:
+    def standing_now(self, provider: Provider, rules: Rules) -> ProviderStanding:
+        """Return how far a provider is trusted now: its entry may have changed since it was made ready.
+
+        One whose entry is gone is trusted with nothing.
+        """
+        config = provider.config
+        if provider.from_directory:
+            try:
+                config = self.config(config.id)
+            except UnknownNameError:
+                return replace(provider.standing, confidence=ConfidenceLevel.NONE, self_hosted=False, trusted=False)
+        return standing_of(config, provider.profile, rules)
+
+    def provider(self, config: ProviderConfig, rules: Rules, *, from_directory: bool = False) -> Provider:
         """Make a provider ready.
+
+        Args:
+            config: How it is configured.
+            rules: The rules in force.
+            from_directory: The configuration is an entry of this directory, so later changes of it count.
 
         Raises:
             UnknownNameError: Its profile or the profile's adapter is not installed.
@@ -85,7 +104,7 @@ class Directory:
         key = _key(config, profile, self.secret)
         return Provider(
             config, profile, self.adapters[profile.adapter], Endpoint(base_url, key, name=name), model,
-            standing_of(config, profile, rules),
+            standing_of(config, profile, rules), from_directory,
         )
 
 

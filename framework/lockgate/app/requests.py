@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from lockgate.app.assembly import Assembly
-from lockgate.app.providers import Provider, standing_of
+from lockgate.app.providers import Provider
 from lockgate.calling.events import RequestPrepared
 from lockgate.calling.executor import Executor, Surroundings
 from lockgate.calling.job import Job
@@ -43,7 +43,8 @@ async def begin(
     chat = await _as_stored(run.chat, store)
 
     def standing() -> ProviderStanding:
-        return standing_of(provider.config, provider.profile, assembly().registry.rules)
+        current = assembly()
+        return current.directory.standing_now(provider, current.registry.rules)
 
     if (denial := chat.requirements.admits(standing())) is not None:
         raise ProviderDenied(denial.why)

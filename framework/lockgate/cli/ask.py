@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from lockgate.cli.exit_status import ExitStatus
+MAX_QUESTION_BYTES = 20 * 1024 * 1024
+"""The most that is read from a pipe."""
 
 
 @click.command("ask")
@@ -30,15 +31,25 @@ def command(  # noqa: PLR0917 - click passes each option by name
     QUESTION may also come from standard input: `-`, or a pipe.
     """
     text = " ".join(question)
-    if text == "-" or (not text and not sys.stdin.isatty()):
-        text = sys.stdin.read()
+    if text == "-" or (not text and not _is_terminal()):
+        text = _piped()
     if not text.strip():
         raise click.UsageError('Ask something: lockgate ask "What is …?"')
     from lockgate.cli.asking import Request, ask
-    from lockgate.cli.running import Interrupted, run
+    from lockgate.cli.running import run
 
-    request = Request(text.strip(), provider, model or "", tools, docs, attached, chat, as_json, verbose)
-    try:
-        return run(ask(request))
-    except Interrupted:
-        return ExitStatus.INTERRUPTED
+    return run(ask(Request(text.strip(), provider, model or "", tools, docs, attached, chat, as_json, verbose)))
+
+
+def _is_terminal() -> bool:
+    return sys.stdin is None or sys.stdin.isatty()
+
+
+def _piped() -> str:
+    """Return what stands in the pipe, as UTF-8 whatever the system's encoding is."""
+    if sys.stdin is None:
+        return ""
+    content = sys.stdin.buffer.read(MAX_QUESTION_BYTES + 1)
+    if len(content) > MAX_QUESTION_BYTES:
+        raise click.UsageError(f"Standard input holds more than {MAX_QUESTION_BYTES} bytes.")
+    return content.decode("utf-8-sig", "replace")

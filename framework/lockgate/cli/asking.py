@@ -1,26 +1,32 @@
-"""Asking a question on the command line: folders, attachments, the run, and what is printed of it."""
+"""Asking a question on the command line: chat, attachments, the run, and what is printed of it."""
 
 import asyncio
-import hashlib
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from lockgate.app.configuration import InstanceConfig
 from lockgate.app.home import open_lockgate
 from lockgate.app.lockgate import Lockgate
+from lockgate.app.providers import Provider
+from lockgate.calling.events import RequestPrepared
 from lockgate.calling.run import Run
 from lockgate.chat.addresses import keys_in
-from lockgate.chat.values import Attachment, ChatThread, DataSourceOptions
+from lockgate.chat.values import Attachment, ChatThread
 from lockgate.cli.exit_status import ExitStatus, status_of
-from lockgate.cli.progress import IndexProgress
-from lockgate.cli.rendering import Renderer, print_json
-from lockgate.cli.terminal import notes, safe, show_error
+from lockgate.cli.folders import FAMILY, PREFIX, looked_at, with_documents
+from lockgate.cli.rendering import Renderer, print_failure
+from lockgate.cli.terminal import note, notes, safe, show_error
 from lockgate.documents import read_document
-from lockgate.errors import DocumentError, LockgateError, UnknownNameError
+from lockgate.errors import LockgateError, UnknownNameError
 from lockgate.guard import GuardSource, GuardText, SourceKind
+from lockgate.plugin_host.records import PluginState
+from lockgate.registry.explain import Explanation
+from lockgate.tools.definition import ToolActivation
+from lockgate.tools.threads import run_in_thread
 
 _COMPLETE = ("answered", "limit")
+_TITLE_CHARACTERS = 60
+_CHATS_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,62 +45,139 @@ class Request:
 
 
 async def ask(request: Request) -> int:
-    """Ask, print, and return the exit status.
+    """Ask, print, and return the exit status. With ``--json`` an object is printed whatever happens.
 
     Raises:
         LockgateError: Nothing could be asked.
     """
-    logging.getLogger("lockgate").addHandler(_handler(verbose=request.verbose))
-    async with open_lockgate() as gate:
-        if request.verbose:
-            for problem in gate.assembly.problems:
-                notes().print(f"note: {safe(problem)}", style="yellow")
-        elif gate.assembly.problems:
-            count = len(gate.assembly.problems)
-            notes().print(f"note: {count} problem(s) with settings or plugins; --verbose shows them", style="yellow")
-        ready = gate.provider(request.provider, model=request.model)
-        chat = await chat_of(gate, request.chat)
-        if request.docs is not None:
-            chat = await with_documents(gate, chat, request.docs, verbose=request.verbose)
-        attachments = [await attachment(gate, path) for path in request.attached]
-        selected = request.tools or None
-        if selected is not None:
-            known = {tool.id for tool in gate.registry.tools}
-            for name in selected:
-                if not gate.registry.is_known(name):
-                    raise UnknownNameError("tool", name, known)
-        run = gate.ask(chat, request.text, provider=ready, selected=selected, attachments=attachments)
-        return await _answered(run, request)
+    if request.verbose:
+        _show_log()
+    begun = False
+    try:
+        async with open_lockgate() as gate:
+            _tell_problems(gate, verbose=request.verbose)
+            provider, run = await _prepared(gate, request)
+            begun = True
+            return await _answered(gate, provider, run, request)
+    except (LockgateError, asyncio.CancelledError) as error:
+        if request.as_json and not begun:
+            is_error = isinstance(error, LockgateError)
+            print_failure("failed" if is_error else "cancelled", str(error) if is_error else None)
+        raise
 
 
-def _handler(*, verbose: bool) -> logging.Handler:
-    handler = logging.StreamHandler() if verbose else logging.NullHandler()
-    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
-    return handler
+async def _prepared(gate: Lockgate, request: Request) -> tuple[Provider, Run]:
+    """Return whom is asked, and the run, not entered."""
+    provider = gate.provider(request.provider, model=request.model)
+    for name in request.tools:
+        if not gate.registry.is_known(name):
+            raise UnknownNameError("tool", name, names_of_tools(gate))
+    chat = await chat_of(gate, request.chat)
+    if chat is None:
+        chat = ChatThread(title=" ".join(request.text.split())[:_TITLE_CHARACTERS])
+    if request.docs is not None:
+        chat = await with_documents(gate, chat, request.docs, verbose=request.verbose)
+    _tell_lost_folders(gate, chat)
+    attachments = [await attachment(gate, path) for path in request.attached]
+    selected = request.tools or None
+    return provider, gate.ask(chat, request.text, provider=provider, selected=selected, attachments=attachments)
 
 
-async def _answered(run: Run, request: Request) -> int:
-    renderer = Renderer(verbose=request.verbose, quiet=request.as_json)
+async def _answered(gate: Lockgate, provider: Provider, run: Run, request: Request) -> int:
+    renderer = Renderer(verbose=request.verbose, as_json=request.as_json)
     error: LockgateError | None = None
     try:
         async with run:
             async for event in run:
                 renderer.on(event)
+                if isinstance(event, RequestPrepared):
+                    await _tell_left_out(gate, provider, run, event, request)
     except LockgateError as raised:
         error = raised
     except asyncio.CancelledError:
         renderer.interrupted(run)
-        if request.as_json:
-            print_json(run, None)
-        raise
-    if request.as_json:
-        print_json(run, error)
-    else:
-        renderer.end(run)
+        if run.error is not None:
+            show_error(run.error, verbose=request.verbose)
+        return ExitStatus.INTERRUPTED
+    renderer.end(run, error)
     if error is not None:
-        show_error(error)
+        show_error(error, verbose=request.verbose)
         return status_of(error)
+    if run.stopped == "failed":
+        return ExitStatus.PROVIDER
     return ExitStatus.OK if run.stopped in _COMPLETE else ExitStatus.PARTIAL
+
+
+# What a person should know beside the answer
+
+
+class _SafeFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return safe(super().format(record))
+
+
+def _show_log() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_SafeFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.getLogger().addHandler(handler)
+    logging.getLogger("lockgate").setLevel(logging.INFO)
+
+
+def _tell_problems(gate: Lockgate, *, verbose: bool) -> None:
+    problems = list(gate.assembly.problems)
+    problems += [
+        f"The plugin {record.owner} is {record.state.value}: {record.reason}" for record in gate.assembly.host.records
+        if record.state in (PluginState.QUARANTINED, PluginState.UNSUPPORTED)
+    ]  # fmt: skip
+    if verbose or len(problems) == 1:
+        for problem in problems:
+            note(problem)
+    elif problems:
+        note(f"{len(problems)} problems with settings or plugins; --verbose shows them")
+
+
+def _tell_lost_folders(gate: Lockgate, chat: ChatThread) -> None:
+    there = {instance.id for instance in gate.assembly.services.instances(FAMILY)}
+    if any(name.startswith(PREFIX) and name not in there for name in chat.data_sources.selected):
+        note("this chat searched a folder before; name it again with --docs to go on searching it")
+
+
+async def _tell_left_out(
+    gate: Lockgate, provider: Provider, run: Run, prepared: RequestPrepared, request: Request
+) -> None:
+    """Say why tools are not offered: all of them with ``--verbose``, else those the person asked for."""
+    for tool_id in prepared.left_out:
+        if not request.verbose and not _is_wanted(gate, tool_id, request):
+            continue
+        answer = await gate.explain(tool_id, provider=provider, chat=run.chat, selected=request.tools or None)
+        notes().print(f"not offered: {safe(tool_id)}: {safe(why_not(answer))}", style="yellow")
+    offered = (gate.registry.get(tool_id) for tool_id in prepared.offered)
+    if request.docs is not None and not any(
+        tool is not None and tool.definition.activation is ToolActivation.CONTEXT for tool in offered
+    ):
+        note(f"no tool can search {request.docs} here, so the answer does not come from it")
+
+
+def _is_wanted(gate: Lockgate, tool_id: str, request: Request) -> bool:
+    registered = gate.registry.get(tool_id)
+    if registered is not None and registered.definition.activation is ToolActivation.CONTEXT:
+        return request.docs is not None
+    return tool_id in gate.registry.expand_selection(request.tools)
+
+
+def why_not(answer: Explanation) -> str:
+    """Return the first reason why a tool is not offered."""
+    blocks = [verdict.block for verdict in answer.verdicts if verdict.block is not None]
+    return f"{blocks[0].why} (set by {blocks[0].set_by})" if blocks else answer.beyond
+
+
+# What is asked with
+
+
+def names_of_tools(gate: Lockgate) -> set[str]:
+    """Return the IDs of all tools and collections."""
+    ids = {tool.id for tool in gate.registry.tools}
+    return ids | {gate.registry.get_collection_id(tool_id) for tool_id in ids}
 
 
 async def chat_of(gate: Lockgate, wanted: str | None) -> ChatThread | None:
@@ -110,53 +193,8 @@ async def chat_of(gate: Lockgate, wanted: str | None) -> ChatThread | None:
         wanted = rows[0].id
     chat = await gate.store.load(wanted)
     if chat is None:
-        raise UnknownNameError("chat", wanted, [row.id for row in rows])
+        raise UnknownNameError("chat", wanted, [row.id for row in rows[:_CHATS_NAMED]])
     return chat
-
-
-def _place_of(path: Path) -> tuple[Path, str]:
-    """Return the absolute path and the kind of data source it makes.
-
-    Raises:
-        DocumentError: It does not exist.
-    """
-    place = path.expanduser().resolve()
-    if not place.exists():
-        raise DocumentError(f"{path} does not exist.")
-    return place, "local_folder" if place.is_dir() else "local_file"
-
-
-async def with_documents(gate: Lockgate, chat: ChatThread | None, path: Path, *, verbose: bool) -> ChatThread:
-    """Index a folder or file and let the chat search it.
-
-    Raises:
-        DocumentError: It does not exist, or holds nothing that can be read.
-    """
-    place, kind = _place_of(path)
-    source_id = "docs-" + hashlib.sha256(str(place).encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    name = place.name or str(place)
-    values = {"path": str(place), "description": f"Texts in {name}"}
-    await gate.add_instance(InstanceConfig(source_id, kind, "data_source", name=name, values=values))
-    instance = next((item for item in gate.assembly.services.instances("data_source") if item.id == source_id), None)
-    if instance is None:
-        raise DocumentError("Folders cannot be searched: the pack lockgate-semantic-search is not installed.")
-    source = gate.assembly.services.opened(instance)
-    with IndexProgress(name) as progress:
-        report = await source.update(progress.on)
-    for notice in report.notices:
-        notes().print(f"note: {safe(notice)}", style="yellow")
-    if report.skipped and verbose:
-        for skipped, reason in report.skipped:
-            notes().print(f"skipped {safe(skipped)}: {safe(reason)}", style="dim")
-    if report.documents == 0:
-        why = "holds no files" if not report.skipped else f"holds no text: {report.skipped[0][1]}"
-        if kind == "local_file" and report.skipped:
-            raise DocumentError(f"{path} cannot be read: {report.skipped[0][1]}")
-        raise DocumentError(f"{path} {why}")
-    skipped_count = f", {len(report.skipped)} skipped (--verbose says why)" if report.skipped and not verbose else ""
-    notes().print(f"{report.documents} documents, {report.passages} passages{skipped_count}", style="dim")
-    options = DataSourceOptions(disabled=False, selected=(source_id,))
-    return replace(chat or ChatThread(), data_sources=options)
 
 
 async def attachment(gate: Lockgate, path: Path) -> Attachment:
@@ -165,11 +203,11 @@ async def attachment(gate: Lockgate, path: Path) -> Attachment:
     Raises:
         DocumentError: It cannot be read as text.
     """
-    _place_of(path)
-    document = await asyncio.to_thread(read_document, path)
+    place = looked_at(path, Path.absolute)
+    document = await run_in_thread(read_document, place)
     source = GuardSource(SourceKind.CHAT_ATTACHMENT, str(path))
     scope = gate.assembly.services.guard.scope()
-    name, text = await scope.clean([GuardText(path.name, source), GuardText(document.text, source)])
+    name, text = await scope.clean([GuardText(source.display, source), GuardText(document.text, source)])
     if report := scope.take_report():
         notes().print(f"! {safe(report.describe())}", style="yellow")
     return Attachment(name, text, keys_in(text))

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from lockgate.app.home import open_lockgate
-from lockgate.cli.asking import chat_of, with_documents
+from lockgate.app.providers import Provider
+from lockgate.cli.asking import chat_of, names_of_tools
 from lockgate.cli.exit_status import ExitStatus
-from lockgate.cli.terminal import console, safe, write_json
+from lockgate.cli.folders import with_documents
+from lockgate.cli.terminal import console, note, safe, write_json
 from lockgate.errors import UnknownNameError
 from lockgate.registry.explain import Explanation
 
@@ -13,36 +15,57 @@ from lockgate.registry.explain import Explanation
 async def explain(
     tool: str, provider: str | None, chat: str | None, selected: tuple[str, ...], docs: Path | None, *, as_json: bool
 ) -> int:
-    """Explain a tool. Without a selection it is taken as selected: the question is what else is in the way.
+    """Explain a tool, or each tool of a collection.
+
+    Without a selection it is taken as selected: the question is what else is in the way.
 
     Raises:
-        UnknownNameError: No tool of that name is registered.
+        UnknownNameError: No tool or collection of that name is registered.
     """
     async with open_lockgate() as gate:
-        if gate.registry.get(tool) is None:
-            raise UnknownNameError("tool", tool, [registered.id for registered in gate.registry.tools])
+        registry = gate.registry
+        tool_ids = [item.id for item in registry.tools if tool in (item.id, registry.get_collection_id(item.id))]
+        if registry.get(tool) is not None:
+            tool_ids = [tool]
+        if not tool_ids:
+            for rejection in registry.rejections:
+                if rejection.id == tool:
+                    note(str(rejection))
+            raise UnknownNameError("tool", tool, names_of_tools(gate))
+        ready = gate.provider(provider)
+        for name in selected:
+            if not registry.is_known(name):
+                raise UnknownNameError("tool", name, names_of_tools(gate))
         thread = await chat_of(gate, chat)
         if docs is not None:
             thread = await with_documents(gate, thread, docs, verbose=False)
         chosen = selected or (None if thread is not None and thread.selected_tools is not None else (tool,))
-        ready = gate.provider(provider)
-        answer = await gate.explain(tool, provider=ready, chat=thread, selected=chosen)
-        (_print_json if as_json else _print)(answer, ready.config.id)
+        answers = [
+            await gate.explain(tool_id, provider=ready, chat=thread, selected=chosen) for tool_id in tool_ids
+        ]
+        if as_json:
+            rows = [_as_object(answer, ready.config.id) for answer in answers]
+            write_json(rows[0] if tool_ids == [tool] else rows)
+        else:
+            for answer in answers:
+                _print(answer, ready)
     return ExitStatus.OK
 
 
-def _print(answer: Explanation, provider: str) -> None:
-    out = console()
-    out.print(f"{answer.tool_id}, asked of {provider}", style="bold")
+def _print(answer: Explanation, provider: Provider) -> None:
+    out, standing = console(), provider.standing
+    out.print(f"{answer.tool_id}, asked of {safe(provider.config.id)}", style="bold")
+    hosted = "self-hosted" if standing.self_hosted else "not self-hosted"
+    out.print(f"  provider: confidence {standing.confidence.name}, {hosted}", style="dim")
     for verdict in answer.verdicts:
         block = verdict.block
         out.print("  ok  " if block is None else "  no  ", style="green" if block is None else "red", end="")
         out.print(verdict.check)
         if block is not None:
             out.print(f"        {safe(block.why)}")
-            out.print(f"        set by: {block.set_by}", style="dim")
+            out.print(f"        set by: {safe(str(block.set_by))}", style="dim")
             if block.change is not None:
-                out.print(f"        what would change it: {block.change}", style="dim")
+                out.print(f"        what would change it: {safe(str(block.change))}", style="dim")
     if answer.beyond:
         out.print(f"  -   {safe(answer.beyond)}", style="yellow")
     if answer.offered:
@@ -51,7 +74,7 @@ def _print(answer: Explanation, provider: str) -> None:
         out.print("It would not be offered.", style="bold red")
 
 
-def _print_json(answer: Explanation, provider: str) -> None:
+def _as_object(answer: Explanation, provider: str) -> dict[str, object]:
     rows = [
         {
             "check": verdict.check,
@@ -63,7 +86,7 @@ def _print_json(answer: Explanation, provider: str) -> None:
         }
         for verdict in answer.verdicts
     ]
-    write_json({
+    return {
         "tool": answer.tool_id, "provider": provider, "offered": answer.offered, "selected": answer.selected,
         "beyond": answer.beyond or None, "checks": rows,
-    })  # fmt: skip
+    }  # fmt: skip

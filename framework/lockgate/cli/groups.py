@@ -38,7 +38,8 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands; nothing is imported."""
         packs = _of_packs()
-        rows = [(name, _COMMANDS.get(name) or f"A command of {_owner(packs[name])}.") for name in self.list_commands(ctx)]
+        rows = [(name, f"A command of {_owner(entry)}.") for name, entry in packs.items()]
+        rows = sorted([*_COMMANDS.items(), *rows])
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 

@@ -7,26 +7,33 @@ from lockgate.app.home import open_lockgate
 from lockgate.app.lockgate import Lockgate
 from lockgate.app.providers import find_key, standing_of
 from lockgate.cli.exit_status import ExitStatus
-from lockgate.cli.terminal import console, notes, safe, write_json
+from lockgate.cli.terminal import console, note, notes, one_line, safe, write_json
 from lockgate.errors import UnknownNameError
 from lockgate.plugin_host.report import Severity, findings, plugin_rows
+from lockgate.policy import BUILT_IN
 from lockgate.providers.endpoint import without_credentials
+from lockgate.registry.registration import Registered
+from lockgate.registry.registry import Registry
 from lockgate.tools.definition import Components, ToolActivation
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; plain columns where there is no terminal."""
+    """Print a table; where there is no terminal, one line a row, so that other programs can read it."""
+    cells = [[one_line(cell, 1_000) for cell in row] for row in rows]
+    out = console()
+    if not out.is_terminal:
+        widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+        for row in (columns, *cells):
+            out.print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        return
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     shown = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for column in columns:
         shown.add_column(column, overflow="fold")
-    for row in rows:
-        shown.add_row(*(safe(cell) for cell in row))
-    out = console()
-    if not out.is_terminal:
-        out.width = 200
+    for row in cells:
+        shown.add_row(*row)
     out.print(shown)
 
 
@@ -42,38 +49,71 @@ async def tools(component: str, *, as_json: bool) -> int:
             raise UnknownNameError("component", component, Components.__members__)
         wanted = Components[component.upper()]
     async with open_lockgate() as gate:
-        items = await gate.registry.catalog(wanted, context_tools=True)
-        rows: list[dict[str, Any]] = []
-        for item in items:
-            for tool in item.tools:
-                definition = tool.registered.definition
-                rows.append({
-                    "tool": definition.id, "collection": item.id, "name": tool.texts.name,
-                    "offers_itself": definition.activation is ToolActivation.CONTEXT, "active": item.is_active,
-                    "problem": tool.problem or None, "minimum_confidence": item.minimum.name,
-                    "set_by": str(item.minimum_by), "outbound_data": definition.outbound_data.name,
-                    "owner": str(tool.registered.owner),
-                })  # fmt: skip
+        rows = await _tool_rows(gate.registry, wanted)
         rejected = [str(rejection) for rejection in gate.registry.rejections]
         if as_json:
             write_json({"tools": rows, "rejected": rejected})
             return ExitStatus.OK
+        rules = gate.registry.rules
+        if not rules.tools_enabled:
+            note(f"all tools are switched off, set by {rules.tools_enabled_by}")
         if not rows:
-            notes().print("There are no tools: no installed plugin brings one.")
+            notes().print("There are no tools: no installed plugin brings one that may appear here.")
         else:
             table(
                 ("tool", "name", "state", "needs", "data goes to", "from"),
-                [(row["tool"], row["name"], _state(row), row["minimum_confidence"], row["outbound_data"],
+                [(_full_name(row), row["name"], _state(row), _needs(row), row["outbound_data"],
                   row["owner"]) for row in rows],
             )  # fmt: skip
         for text in rejected:
-            notes().print(safe(text), style="yellow")
+            note(text)
     return ExitStatus.OK
+
+
+async def _tool_rows(registry: Registry, component: Components | None) -> list[dict[str, Any]]:
+    """Return a row for each tool: first what can be selected or offers itself, then what is not available."""
+    rows = []
+    for item in await registry.catalog(component, context_tools=True):
+        for tool in item.tools:
+            rows.append(_tool_row(registry, tool.registered, tool.texts.name, tool.problem, ""))
+    listed = {row["tool"] for row in rows}
+    for registered in registry.tools:
+        if registered.id in listed or not (component is None or registered.definition.visible_in.includes(component)):
+            continue
+        state = await registry.state(registered.id)
+        name = registry.texts(registered.id).name
+        rows.append(_tool_row(registry, registered, name, state.configuration_problem, state.unavailable_why))
+    return rows
+
+
+def _tool_row(registry: Registry, registered: Registered, name: str, problem: str, unavailable: str) -> dict[str, Any]:
+    definition = registered.definition
+    minimum, minimum_by = registry.minimum_confidence(registered.id)
+    off_by = registry.switched_off_by(registered.id)
+    return {
+        "tool": registered.id, "collection": registry.get_collection_id(registered.id), "name": name,
+        "offers_itself": definition.activation is ToolActivation.CONTEXT, "active": off_by is None,
+        "switched_off_by": None if off_by is None else str(off_by), "unavailable": unavailable or None,
+        "problem": problem or None, "minimum_confidence": minimum.name, "set_by": str(minimum_by),
+        "outbound_data": definition.outbound_data.name, "owner": str(registered.owner),
+    }  # fmt: skip
+
+
+def _full_name(row: dict[str, Any]) -> str:
+    tool, collection = row["tool"], row["collection"]
+    return str(tool) if tool == collection else f"{collection}/{tool}"
+
+
+def _needs(row: dict[str, Any]) -> str:
+    level, by = row["minimum_confidence"], row["set_by"]
+    return str(level) if by == str(BUILT_IN) else f"{level}, set by {by}"
 
 
 def _state(row: dict[str, Any]) -> str:
     if not row["active"]:
-        return "switched off"
+        return f"switched off by {row['switched_off_by']}"
+    if row["unavailable"]:
+        return f"not available: {row['unavailable']}"
     if row["problem"]:
         return f"not configured: {row['problem']}"
     return "offers itself" if row["offers_itself"] else "ready"
@@ -94,9 +134,10 @@ async def providers(*, as_json: bool) -> int:
               row["confidence"], "yes" if row["self_hosted"] else "no", row["key"]) for row in rows],
         )  # fmt: skip
         if others:
-            notes().print(f"Can be added, or asked by name: {', '.join(others)}", style="dim")
+            named = ", ".join(f"{name} ({known.profiles[name].title})" for name in others)
+            notes().print(f"Can be added, or asked by name: {safe(named)}", style="dim")
         for problem in gate.assembly.problems:
-            notes().print(safe(problem), style="yellow")
+            note(problem)
     return ExitStatus.OK
 
 

@@ -1,6 +1,7 @@
 """How a run looks: text on standard output, all else on standard error, numbered sources at the end."""
 
 import sys
+from collections.abc import Sequence
 
 from lockgate.calling.events import (
     ContentFiltered,
@@ -15,9 +16,10 @@ from lockgate.calling.events import (
     ToolStarted,
 )
 from lockgate.calling.run import Run
-from lockgate.chat.values import Source, SourceOrigin, TraceStatus
+from lockgate.chat.values import Source, SourceOrigin, ToolTrace, TraceStatus, Usage
 from lockgate.cli.terminal import console, notes, one_line, safe, write, write_json
 from lockgate.errors import LockgateError
+from lockgate.policy import NOTHING, ChatRequirements
 
 _GROUPS = (
     (SourceOrigin.LLM, "Sources from the AI"),
@@ -26,24 +28,38 @@ _GROUPS = (
 )
 _MARKS = {TraceStatus.SUCCESS: ("done", "green"), TraceStatus.ERROR: ("failed", "red"),
           TraceStatus.BLOCKED: ("blocked", "yellow")}  # fmt: skip
+_INCOMPLETE = {
+    "no_answer": "the model gave none",
+    "length": "the model reached its output limit",
+    "content_filter": "the provider's content filter ended it",
+    "refused": "the model refused",
+    "paused": "the provider paused it and did not go on",
+    "context_too_long": "the conversation has become too long for this model",
+    "call_without_id": "the model asked for a tool in a form that cannot be answered",
+}
 
 
 class Renderer:
-    """Prints the events of one run as they come."""
+    """Prints the events of one run as they come.
 
-    def __init__(self, *, verbose: bool, quiet: bool) -> None:
-        self._verbose, self._quiet = verbose, quiet
+    Args:
+        verbose: Show rounds, tokens and requirements as well.
+        as_json: Standard output is for one JSON object at the end; the rest is shown only when `verbose`.
+    """
+
+    def __init__(self, *, verbose: bool, as_json: bool = False) -> None:
+        self._verbose, self._as_json = verbose, as_json
+        self._tells = verbose or not as_json
         self._at_line_start = True
+        self._line_ended_for_note = False
 
     def on(self, event: Event) -> None:
         """Print an event."""
         if isinstance(event, TextDelta):
-            if not self._quiet:
-                write(event.text)
-                self._at_line_start = event.text.endswith("\n")
+            self._text(event.text)
         elif isinstance(event, ToolStarted):
-            shown = ", ".join(f"{name}: {one_line(value, 60)}" for name, value in event.arguments)
-            self._note(f"→ {safe(event.tool_name)}", "cyan", f" {shown}" if shown else "")
+            shown = ", ".join(f"{one_line(name, 40)}: {one_line(value, 60)}" for name, value in event.arguments)
+            self._note(f"→ {one_line(event.tool_name, 80)}", "cyan", f" {shown}" if shown else "")
         elif isinstance(event, ToolProgress):
             self._note(f"  {one_line(event.text)}", "dim")
         elif isinstance(event, ToolFinished):
@@ -55,79 +71,127 @@ class Renderer:
         elif self._verbose:
             self._details(event)
 
+    def _text(self, text: str) -> None:
+        if self._as_json or not text:
+            return
+        if self._line_ended_for_note:
+            text = text.removeprefix("\n")
+            self._line_ended_for_note = False
+        write(text)
+        self._at_line_start = text.endswith("\n") if text else self._at_line_start
+
     def _finished(self, event: ToolFinished) -> None:
         word, style = _MARKS.get(event.trace.status, ("unknown", "red"))
-        reason = f": {one_line(event.trace.status_message)}" if event.trace.status_message else ""
-        self._note(f"← {safe(event.trace.tool_name)} {word}", style, reason)
+        reason = f": {one_line(event.trace.status_message, 400)}" if event.trace.status_message else ""
+        self._note(f"← {one_line(event.trace.tool_name, 80)} {word}", style, reason)
 
     def _details(self, event: Event) -> None:
         if isinstance(event, RequestPrepared):
-            self._note(f"offered: {', '.join(event.offered) or 'no tool'}", "dim")
-            if event.left_out:
-                self._note(f"left out: {', '.join(event.left_out)} (lockgate tools explain says why)", "dim")
+            self._note(f"offered: {', '.join(map(safe, event.offered)) or 'no tool'}", "dim")
         elif isinstance(event, RoundEnded):
             usage = event.usage
             tokens = f", tokens {usage.input_tokens} in, {usage.output_tokens} out" if usage else ""
-            self._note(f"round {event.number}: {event.stop}, {event.calls} call(s){tokens}", "dim")
+            calls = "1 call" if event.calls == 1 else f"{event.calls} calls"
+            self._note(f"round {event.number}: {event.stop}, {calls}{tokens}", "dim")
         elif isinstance(event, RequirementsRaised):
             needs = event.requirements
-            text = f"{needs.confidence.name}, {needs.data_security.name}, {needs.outbound.name}"
-            self._note(f"the chat now requires: {text}", "dim")
+            text = (
+                f"confidence {needs.confidence.name} (set by {needs.confidence_by}), data security "
+                f"{needs.data_security.name} (set by {needs.data_security_by}), outbound {needs.outbound.name} "
+                f"(set by {needs.outbound_by})"
+            )
+            self._note(f"the chat now requires: {safe(text)}", "dim")
 
     def _note(self, text: str, style: str, rest: str = "") -> None:
-        if self._quiet:
+        if not self._tells:
             return
         if not self._at_line_start and sys.stdout.isatty():
             write("\n")
-            self._at_line_start = True
+            self._at_line_start = self._line_ended_for_note = True
         notes().print(text, style=style, end="" if rest else "\n")
         if rest:
             notes().print(rest)
 
-    def end(self, run: Run) -> None:
-        """Print the sources and where the chat is kept."""
-        if not self._at_line_start:
-            write("\n")
-        number = 0
-        for origin, heading in _GROUPS:
-            group = [source for source in run.sources if source.origin is origin]
-            if group:
-                console().print(f"\n{heading}", style="bold")
-            for source in group:
-                number += 1
-                _print_source(number, source)
-        if run.stopped not in ("answered", "failed", "denied"):
-            notes().print(f"stopped: {run.stopped}", style="yellow")
-        notes().print(f"\nchat {run.chat.id}  (go on with --chat {run.chat.id} or --chat last)", style="dim")
+    def end(self, run: Run, error: LockgateError | None) -> None:
+        """Print the sources and where the chat is kept; or the object."""
+        if self._as_json:
+            print_json(run, error)
+        else:
+            self._end_line()
+            _print_sources(run.sources)
+        if (why := _INCOMPLETE.get(run.stopped)) is not None:
+            notes().print(f"The answer is not complete: {why}.", style="yellow")
+        if self._tells and self._verbose:
+            usage = run.usage
+            notes().print(f"tokens of all rounds: {usage.input_tokens} in, {usage.output_tokens} out", style="dim")
+        if self._tells:
+            self._print_chat(run)
 
     def interrupted(self, run: Run) -> None:
         """Say that it was interrupted, and that the chat is kept."""
-        if not self._quiet:
-            write("\n")
+        if self._as_json:
+            print_json(run, None)
+        else:
+            self._end_line()
+            _print_sources(run.sources)
+        if self._tells and run.error is None:
             notes().print(f"Interrupted. The chat so far is kept: {run.chat.id}", style="yellow")
+
+    def _end_line(self) -> None:
+        if not self._at_line_start:
+            write("\n")
+            self._at_line_start = True
+
+    def _print_chat(self, run: Run) -> None:
+        notes().print(f"\nchat {run.chat.id}  (go on with --chat {run.chat.id} or --chat last)", style="dim")
+
+
+def _print_sources(sources: Sequence[Source]) -> None:
+    number = 0
+    for origin, heading in _GROUPS:
+        group = [source for source in sources if source.origin is origin]
+        if group:
+            console().print(f"\n{heading}", style="bold")
+        for source in group:
+            number += 1
+            _print_source(number, source)
 
 
 def _print_source(number: int, source: Source) -> None:
-    console().print(f"  [{number}] {one_line(source.title)}", end="  ")
-    console().print(safe(source.url), style="dim", soft_wrap=True)
+    title, url = one_line(source.title), one_line(source.url, 4_000)
+    console().print(f"  [{number}] {title or url}", end="  " if title and title != url else "\n")
+    if title and title != url:
+        console().print(url, style="dim", soft_wrap=True)
 
 
 def print_json(run: Run, error: LockgateError | None) -> None:
     """Print the run as one JSON object."""
-    needs = run.chat.requirements
-    write_json({
-        "text": run.text,
-        "sources": [
-            {"title": source.title, "url": source.url, "origin": source.origin.value} for source in run.sources
-        ],
-        "traces": [trace.to_json() for trace in run.traces],
+    write_json(_object(
+        run.text, run.sources, run.traces, run.chat.requirements, run.usage, run.stopped, run.chat.id,
+        None if error is None else str(error),
+    ))  # fmt: skip
+
+
+def print_failure(stopped: str, error: str | None) -> None:
+    """Print the object of a question that was not asked."""
+    write_json(_object("", (), (), NOTHING, Usage(), stopped, None, error))
+
+
+def _object(  # noqa: PLR0917 - the members, in their order
+    text: str, sources: Sequence[Source], traces: Sequence[ToolTrace], needs: ChatRequirements, usage: Usage,
+    stopped: str, chat: str | None, error: str | None,
+) -> dict[str, object]:  # fmt: skip
+    return {
+        "text": text,
+        "sources": [{"title": source.title, "url": source.url, "origin": source.origin.value} for source in sources],
+        "traces": [trace.to_json() for trace in traces],
         "requirements": {
             "confidence": needs.confidence.name, "data_security": needs.data_security.name,
             "outbound": needs.outbound.name, "confidence_by": str(needs.confidence_by),
             "data_security_by": str(needs.data_security_by), "outbound_by": str(needs.outbound_by),
         },
-        "usage": {"input_tokens": run.usage.input_tokens, "output_tokens": run.usage.output_tokens},
-        "stopped": run.stopped,
-        "chat": run.chat.id,
-        "error": None if error is None else str(error),
-    })  # fmt: skip
+        "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
+        "stopped": stopped,
+        "chat": chat,
+        "error": error,
+    }  # fmt: skip

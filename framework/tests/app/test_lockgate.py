@@ -1,6 +1,7 @@
 """Wiring: providers, instances, sources of tools, services, a change of rules."""
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,12 +13,12 @@ from lockgate.app.configuration import Configuration
 from lockgate.calling import Job, Stopped
 from lockgate.chat import ChatThread
 from lockgate.errors import ConfigurationError, ProviderDenied, UnknownNameError, UsageError
-from lockgate.policy import BY_USER, ChatRequirements, ConfidenceLevel, DataSourceSecurity
+from lockgate.policy import BY_USER, ChatRequirements, ConfidenceLevel, DataSourceSecurity, ToolOutboundData
 from lockgate.providers import ProviderProfile
 from lockgate.registry import Rules
 from lockgate.settings import Kind, ToolSettings
-from lockgate.testing import FakeProvider, PluginOf, answer_text, lockgate_for
-from lockgate.tools import DataTool, ToolDefinition
+from lockgate.testing import Call, FakeProvider, PluginOf, answer_calls, answer_text, lockgate_for
+from lockgate.tools import DataTool, ToolDefinition, tool
 
 
 def profile(**facts: Any) -> ProviderProfile:
@@ -254,3 +255,32 @@ async def test_a_loop_nobody_brings_is_told() -> None:
         async with lockgate_for(fake, loop="twice") as made:
             with pytest.raises(UnknownNameError, match="tool_calling"):
                 made.ask(None, "Hello?")
+
+
+@pytest.mark.parametrize("change", ["lowered", "removed"])
+async def test_a_provider_that_loses_trust_gets_nothing_more(change: str) -> None:
+    """A running chat sees the provider's entry as it is now: its next round is not sent."""
+    entered = asyncio.Event()
+    goes_on = asyncio.Event()
+
+    @tool(outbound_data=ToolOutboundData.NONE)
+    async def wait() -> str:
+        """Wait."""
+        entered.set()
+        await goes_on.wait()
+        return "secret"
+
+    chat = ChatThread(requirements=ChatRequirements(ConfidenceLevel.MEDIUM))
+    with FakeProvider([answer_calls(Call("wait", {})), answer_text("never")]) as fake:
+        async with lockgate_for(fake, tools=[wait]) as made, made.ask(chat, "x", selected=["wait"]) as run:
+            await entered.wait()
+            configs = dict(made.assembly.directory.configs)
+            if change == "removed":
+                del configs["fake"]
+            else:
+                configs["fake"] = replace(configs["fake"], confidence=ConfidenceLevel.LOW)
+            await made.reconfigure(Configuration(providers=configs))
+            goes_on.set()
+            with pytest.raises(ProviderDenied):
+                await run.wait()
+        assert len(fake.requests) == 1

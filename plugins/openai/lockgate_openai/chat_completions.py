@@ -51,9 +51,11 @@ _STOPS = {
     "model_length": StopReason.LENGTH,
     "content_filter": StopReason.CONTENT_FILTER,
     "refusal": StopReason.REFUSAL,
-    "pause": StopReason.PAUSE,
     "error": StopReason.ERROR,
 }
+_WITHHELD = (StopReason.CONTENT_FILTER, StopReason.REFUSAL)
+"""What was filtered or refused is no answer: even a whole call beside it does not run."""
+
 _CUT_OFF_BY = {
     StopReason.LENGTH: "the limit of the output's length",
     StopReason.CONTENT_FILTER: "the provider's content filter",
@@ -236,10 +238,10 @@ class ChatCompletionsExchange:
         stop = _STOPS.get(answer.finish.lower(), StopReason.STOP)
         cut_off_by = _CUT_OFF_BY.get(stop, "")
         calls = finish_calls(answer.calls, self._request.functions, self._ids, cut_off_by=cut_off_by)
-        if calls and all(call.is_whole for call in calls):
-            stop = StopReason.TOOL_CALLS
-        elif answer.refused and stop is StopReason.STOP:
+        if answer.refused and stop is StopReason.STOP:
             stop = StopReason.REFUSAL
+        if stop not in _WITHHELD and calls and all(call.is_whole for call in calls):
+            stop = StopReason.TOOL_CALLS
         self._answer, self._calls = answer, calls
         return Round(
             text="".join(answer.text),
