@@ -15,10 +15,11 @@ from typing import Any
 import click
 import docs_kit
 import pytest
+from docs_kit import DOCS, ROOT, Block, blocks, code_words, headings_of, links_of, pages, rows_of, text_of
 
 import lockgate
 import lockgate.testing
-from docs_kit import DOCS, ROOT, Block, blocks, code_words, headings_of, links_of, pages, rows_of, text_of
+from lockgate import ChatThread, Configuration, DataSourceOptions, InstanceConfig, Lockgate
 from lockgate.calling.job import Stopped
 from lockgate.errors import FailureKind
 from lockgate.guard import Category, SourceKind
@@ -338,3 +339,47 @@ def test_the_json_object_has_the_documented_members(capsys: pytest.CaptureFixtur
     assert [row[0].strip("`") for row in rows_of("command-line.md", "Member")[1:]] == list(
         json.loads(capsys.readouterr().out)
     )
+
+
+# --- what is shown, and what is only coming --------------------------------------------------------------------------
+
+PLANNED = re.compile(
+    r"plugin\.lua|Responses API|Messages API|mailbox|gateway|web console|web_search|read_web_page|search by meaning",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_what_is_planned_is_marked_as_coming(page: Path) -> None:
+    """Each page speaks of what does not exist yet in one place, behind a mark."""
+    mark = "\n**Coming, not there yet:**" if page.name == "README.md" else "\n## Coming later\n"
+    there, _, coming = text_of(page.name).partition(mark)
+    assert PLANNED.findall(there) == []
+    assert mark not in coming
+
+
+def test_the_picture_shows_the_question_of_the_demo() -> None:
+    """`make demo`, the picture and the script that makes it ask the same; the picture loads nothing from a server."""
+    question = re.search(r"^DEMO_QUESTION := (.+)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert question
+    script = (DOCS / ".images" / "make_ask_svg.py").read_text("utf-8")
+    assert f'QUESTION = "{question[1]}"' in script
+    picture = (DOCS / ".images" / "ask.svg").read_text("utf-8")
+    assert question[1].replace(" ", "&#160;") in picture
+    assert set(re.findall(r"https?://[^\"'\s<]+", picture)) == {"http://www.w3.org/2000/svg"}
+
+
+async def test_the_documentation_answers_the_question_of_the_demo(tmp_path: Path) -> None:
+    """The offline reader finds and quotes the sentence that answers it."""
+    folder = InstanceConfig("docs", "local_folder", "data_source", values={"path": str(DOCS)})
+    names = ("offline", "local_index", "semantic_search")
+    plugins = [importlib.import_module(f"lockgate_{name}.plugin") for name in names]
+    chat = ChatThread(data_sources=DataSourceOptions(disabled=False, automatic=True))
+    question = "How does Lockgate decide which tools a model may use?"
+    async with (
+        Lockgate(Configuration(instances=(folder,)), plugins=plugins, data_dir=tmp_path) as gate,
+        gate.ask(chat, question) as run,
+    ):
+        await run.wait()
+    assert "ordered table of checks" in run.text
+    assert "rules.md" in {source.title.partition(" ")[0] for source in run.sources}

@@ -1,6 +1,7 @@
 """Tables: tools, providers, plugins, chats."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from lockgate.app.home import open_lockgate
@@ -72,10 +73,11 @@ async def tools(component: str, *, as_json: bool) -> int:
 
 async def _tool_rows(registry: Registry, component: Components | None) -> list[dict[str, Any]]:
     """Return a row for each tool: first what can be selected or offers itself, then what is not available."""
-    rows = []
-    for item in await registry.catalog(component, context_tools=True):
-        for tool in item.tools:
-            rows.append(_tool_row(registry, tool.registered, tool.texts.name, tool.problem, ""))
+    rows = [
+        _tool_row(registry, tool.registered, tool.texts.name, tool.problem, "")
+        for item in await registry.catalog(component, context_tools=True)
+        for tool in item.tools
+    ]
     listed = {row["tool"] for row in rows}
     for registered in registry.tools:
         if registered.id in listed or not (component is None or registered.definition.visible_in.includes(component)):
@@ -148,7 +150,8 @@ def _provider_rows(gate: Lockgate) -> list[dict[str, Any]]:
     for config in known.configs.values():
         profile = known.profiles.get(config.profile)
         if profile is None:
-            key, level, address, model = "", "", config.base_url, f"profile {config.profile!r} is not installed"
+            level, address, model = "-", without_credentials(config.base_url), config.model or "-"
+            key = f"the profile {config.profile!r} is not installed"
         else:
             found = find_key(config, profile, known.secret)
             key = found.origin if found else "none needed" if profile.authentication == "none" else "none"
@@ -217,7 +220,15 @@ async def chats(limit: int, *, as_json: bool) -> int:
             ])  # fmt: skip
         elif rows:
             table(("chat", "title", "updated", "messages"),
-                  [(row.id, row.title, row.updated, str(row.messages)) for row in rows])  # fmt: skip
+                  [(row.id, row.title, _local_time(row.updated), str(row.messages)) for row in rows])  # fmt: skip
         else:
             notes().print("No chat was kept yet.")
     return ExitStatus.OK
+
+
+def _local_time(updated: str) -> str:
+    """Return a stored time as a person reads it; one that cannot be read as it is."""
+    try:
+        return datetime.fromisoformat(updated).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return updated

@@ -35,11 +35,10 @@ def add_provider(  # noqa: PLR0917 - click passes each option by name
 ) -> int:  # fmt: skip
     """Add a provider under ID. The key is asked for without echo, or read from a pipe; it never stands in settings."""
     from lockgate.cli.adding import Addition, add
-    from lockgate.cli.running import run
 
-    return run(add(Addition(
+    return add(Addition(
         provider_id, profile or provider_id, name, base_url, model, key_from_env, no_key, self_hosted, as_default
-    )))  # fmt: skip
+    ))  # fmt: skip
 
 
 @command.command("remove")

@@ -121,8 +121,8 @@ class Renderer:
             _print_sources(run.sources)
         if (why := _INCOMPLETE.get(run.stopped)) is not None:
             notes().print(f"The answer is not complete: {why}.", style="yellow")
-        if self._tells and self._verbose:
-            usage = run.usage
+        usage = run.usage
+        if self._verbose and usage != Usage():
             notes().print(f"tokens of all rounds: {usage.input_tokens} in, {usage.output_tokens} out", style="dim")
         if self._tells:
             self._print_chat(run)
