@@ -26,6 +26,7 @@ class Services:
 
     def __init__(self, data_dir: Path, *instances: Instance) -> None:
         self.data_dir = data_dir
+        self.guard = Guard()
         self._instances = instances
         self._opened: dict[str, Any] = {}
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lockgate.app import Lockgate as Lockgate
     from lockgate.app import Provider as Provider
     from lockgate.app import ProviderConfig as ProviderConfig
+    from lockgate.app.home import open_lockgate as open_lockgate
     from lockgate.calling import ContentFiltered as ContentFiltered
     from lockgate.calling import Event as Event
     from lockgate.calling import Job as Job
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from lockgate.guard import GuardText as GuardText
     from lockgate.guard import SourceKind as SourceKind
     from lockgate.plugin_host.markers import hookimpl as hookimpl
+    from lockgate.plugin_host.markers import hookspec as hookspec
     from lockgate.policy import NOTHING as NOTHING
     from lockgate.policy import ChatRequirements as ChatRequirements
     from lockgate.policy import ConfidenceLevel as ConfidenceLevel
@@ -247,6 +249,8 @@ _HOME = {
     "UsageError": "errors",
     "Visibility": "tools",
     "hookimpl": "plugin_host.markers",
+    "hookspec": "plugin_host.markers",
+    "open_lockgate": "app.home",
     "parameters_of": "tools",
     "read_error": "providers.failures",
     "read_error_body": "providers.failures",
@@ -370,6 +374,8 @@ __all__ = [
     "UsageError",
     "Visibility",
     "hookimpl",
+    "hookspec",
+    "open_lockgate",
     "parameters_of",
     "read_error",
     "read_error_body",

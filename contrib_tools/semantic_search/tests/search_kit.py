@@ -143,6 +143,7 @@ class StandInServices:
         self.sources = {source.id: source for source in sources}
         self.store = store
         self.data_dir = data_dir
+        self.guard = Guard()
 
     def instances(self, family: str) -> Sequence[Instance]:
         assert family == "data_source"

@@ -34,7 +34,7 @@ class Lockgate:
     chat is kept in it.
 
     Args:
-        configuration: What it is configured with; all defaults when left out. `Lockgate.from_home` reads the files.
+        configuration: What it is configured with; all defaults when left out. `open_lockgate` reads it from the files.
         plugins: Exactly these plugins instead of the installed ones, as in tests.
         store: Where chats are kept; in memory when left out.
         data_dir: Where plugins keep derived data, such as indexes.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lockgate.chat.values import ChatThread
@@ -12,11 +13,19 @@ from lockgate.settings.model import ToolSettings
 from lockgate.tools.definition import Components
 
 if TYPE_CHECKING:
-    from lockgate.guard import GuardScope
+    from lockgate.guard import Guard, GuardScope
 
 
 class ToolServices(Protocol):
     """What the framework lends to plugins: one frozen object per ``Lockgate``."""
+
+    @property
+    def data_dir(self) -> Path:
+        """Where a plugin may keep derived data, such as an index, in a file or folder of its own name."""
+
+    @property
+    def guard(self) -> "Guard":
+        """The prompt-injection filter. In a call use `ToolContext.guard`, which is reported with the call."""
 
     def instances(self, family: str) -> Sequence[Instance]:
         """Return the configured instances of a family, such as ``data_source``."""
