@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Protocol, Self
 
-from lockgate.calling.events import ContentFiltered, Event, RunEnded, TextDelta, ToolFinished
+from lockgate.calling.events import ContentFiltered, Event, RunEnded, TextDelta, ToolFinished, ToolStarted
 from lockgate.calling.executor import Executor
 from lockgate.calling.job import Job, Stopped
 from lockgate.chat.values import ChatThread, Message, Role, Source, ToolTrace, Usage
@@ -20,7 +20,7 @@ logger = logging.getLogger("lockgate.calling")
 
 
 class Observer(Protocol):
-    """Is told what happens in runs: no pieces of text, no results. One that raises is not told again."""
+    """Is told what happens in runs: no pieces of text, no arguments, no results. One that raises is not told again."""
 
     def on(self, event: Event) -> None:
         """Take an event."""
@@ -181,8 +181,10 @@ class Run:
             self.emit(event)
 
     def _tell(self, event: Event) -> None:
-        if isinstance(event, ToolFinished):
-            event = ToolFinished(replace(event.trace, result="", json_result=""))
+        if isinstance(event, ToolStarted):
+            event = replace(event, arguments=())
+        elif isinstance(event, ToolFinished):
+            event = ToolFinished(replace(event.trace, arguments={}, result="", json_result=""))
         elif isinstance(event, ContentFiltered):
             event = replace(event, report=_without_quotations(event.report))
         for observer in list(self._observers):

@@ -81,6 +81,14 @@ async def test_results_as_json_are_kept_from_observers_too() -> None:
     assert "blue" not in repr(observer.events)
 
 
+async def test_arguments_are_kept_from_observers() -> None:
+    """What a chat asks for is content, too."""
+    observer = Notes()
+    done = await asked([answer_calls(Call("probe", {"city": "Atlantis"})), DONE], reading(None), observers=[observer])
+    assert done.run.traces[0].arguments == {"city": "Atlantis"}
+    assert "Atlantis" not in repr(observer.events)
+
+
 class Unshowable(Exception):
     """Cannot be shown."""
 

@@ -10,7 +10,7 @@ from made_packs import make_pack
 from lockgate.cli.adding import is_loopback
 
 STATES = '''
-from lockgate import ConfidenceLevel, Tool, ToolArguments, ToolCollection, ToolDefinition, ToolSettings, ToolTexts, hookimpl
+from lockgate import ConfidenceLevel, Tool, ToolCollection, ToolDefinition, ToolSettings, ToolTexts, hookimpl
 
 class Needs(ToolSettings):
     api_url: str
@@ -32,7 +32,7 @@ def lockgate_tools():
 
 @hookimpl
 def lockgate_collections():
-    return [ToolCollection("pair", ("one", "two"), "Both.", names={"en": ToolTexts("Pair")})]
+    return [ToolCollection("pair", ("one", "two"), "Both.", labels=(("en", ToolTexts("Pair")),))]
 
 @hookimpl
 def lockgate_misspelt():
@@ -58,8 +58,8 @@ def test_tools_are_listed_in_every_state(tmp_path: Path, packs: str) -> None:
     assert "made-tools 1.2" in rows["gone"]
     assert "MODEL_CHOSEN_ADDRESSES" in rows["gone"]
     assert "offers itself" in rows["semantic_search"]
-    assert "lockgate-semantic-search" in ran.out + ran.err
-    assert "made-tools 1.2 (entry point 'made') was not taken" in ran.err or "was not taken" in ran.err
+    assert "The tool 'semantic_search' of made-tools 1.2 (entry point 'made') was not taken" in ran.err
+    assert "It belongs to lockgate-semantic-search" in ran.err
 
 
 def test_explain_takes_a_collection_and_suggests_near_names(tmp_path: Path, packs: str) -> None:
