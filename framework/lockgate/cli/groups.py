@@ -1,10 +1,12 @@
 """The list of commands, without any of them: ours stand in a table, those of packs are read from their metadata."""
 
-import difflib
 import importlib
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 # Name → one line of help. It stands here, so that the list of commands imports none of them.
 _COMMANDS = {
@@ -49,14 +51,18 @@ class LazyGroup(click.Group):
         """Find the command that was named, or suggest the nearest."""
         name = args[0] if args else ""
         if name not in _COMMANDS and name not in (known := self.list_commands(ctx)):
+            import difflib
+
             near = difflib.get_close_matches(name, known, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else f" There are: {', '.join(known)}."
             ctx.fail(f"There is no command {name!r}.{hint}")
         return super().resolve_command(ctx, args)
 
 
-def _of_packs() -> dict[str, EntryPoint]:
+def _of_packs() -> "dict[str, EntryPoint]":
     """Return the commands of packs. Of two with one name that of the first distribution stays; ours cannot be taken."""
+    from importlib.metadata import entry_points
+
     found: dict[str, EntryPoint] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (_owner(entry).lower(), entry.name)):
         if entry.name not in _COMMANDS:
@@ -64,11 +70,11 @@ def _of_packs() -> dict[str, EntryPoint]:
     return found
 
 
-def _owner(entry: EntryPoint) -> str:
+def _owner(entry: "EntryPoint") -> str:
     return entry.dist.name if entry.dist is not None else "a pack"
 
 
-def _of_pack(entry: EntryPoint) -> click.Command:
+def _of_pack(entry: "EntryPoint") -> click.Command:
     _check_allowed(entry)
     try:
         command = entry.load()
@@ -82,7 +88,7 @@ def _of_pack(entry: EntryPoint) -> click.Command:
     return command
 
 
-def _check_allowed(entry: EntryPoint) -> None:
+def _check_allowed(entry: "EntryPoint") -> None:
     """Refuse a command of a distribution that must not be imported.
 
     Raises:

@@ -80,7 +80,7 @@ def test_every_setting_of_the_file_reaches_the_rules_with_who_set_it(home: Home)
     assert rules.max_tool_calls == 4
     assert rules.layers.user == {"web_search.language": "de"}
     assert made.host.disabled == {"some-plugin"}
-    assert made.host.allowed == {"lockgate-openai"}
+    assert made.host.allowed == frozenset({"lockgate-openai"})
     assert made.default_provider == "office"
     assert made.problems == ()
 

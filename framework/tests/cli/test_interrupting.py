@@ -80,3 +80,20 @@ def test_a_key_is_typed_without_echo(tmp_path: Path) -> None:
         assert run.end() == 0
         assert "CANARY" not in run.text
     assert "CANARY" in (home / "secrets.toml").read_text()
+
+
+def test_ctrl_c_while_a_folder_is_read_leaves_a_clean_terminal(tmp_path: Path) -> None:
+    """The bar is gone, the cursor is there, and the next question goes on with what was read."""
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(3_000):
+        (folder / f"{number}.md").write_text(f"# Part {number}\n" + "The number of this part is unusual. " * 100)
+    with OnTerminal(tmp_path / "home", "ask", "--docs", folder, "Which part?") as run:
+        run.wait_for("reading many")
+        run.press_ctrl_c()
+        assert run.end() == 130
+        assert run.text.rindex("\x1b[?25h") > run.text.rindex("\x1b[?25l")
+        assert run.text.rstrip().endswith("Interrupted.")
+    ran = lockgate(tmp_path / "home", "ask", "--docs", folder, "What is unusual of part 77?")
+    assert ran.status == 0
+    assert "3000 documents" in ran.err
