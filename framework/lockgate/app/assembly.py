@@ -85,6 +85,9 @@ async def assemble(
 
 
 def _ask_all(host: PluginHost, services: Services) -> dict[str, list[Contribution]]:
+    """Ask every hook, and then again: a plugin that failed at a later one brings nothing through the earlier ones."""
+    for hook in _ASKED:
+        host.contributions(hook, services=services)
     return {hook: host.contributions(hook, services=services) for hook in _ASKED}
 
 

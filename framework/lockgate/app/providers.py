@@ -125,10 +125,10 @@ def _key(config: ProviderConfig, profile: ProviderProfile, secret: Callable[[str
         return ""
     variable = config.api_key_variable or profile.api_key_variable
     held = f", and the environment variable {variable} can hold it" if variable else ""
-    raise ConfigurationError(
-        f"The provider {config.id!r} has no API key: `lockgate providers add {config.id} --profile {profile.id}` asks "
-        f"for it{held}."
-    )
+    command = f"lockgate providers add {config.id} --profile {profile.id}"
+    if config.set_by != BUILT_IN:
+        command += " --replace"
+    raise ConfigurationError(f"The provider {config.id!r} has no API key: `{command}` asks for it{held}.")
 
 
 def standing_of(config: ProviderConfig, profile: ProviderProfile, rules: Rules) -> ProviderStanding:

@@ -43,6 +43,7 @@ class Addition:
     no_key: bool
     self_hosted: bool | None
     as_default: bool
+    replace: bool = False
 
 
 def is_loopback(url: str) -> bool:
@@ -64,7 +65,7 @@ def add(addition: Addition) -> int:
     """
     home = Home.find()
     settings = UserSettings(home.settings_file)
-    _check_id(addition.id, settings)
+    _check_id(addition.id, settings, replace=addition.replace)
     profiles = run(_profiles(home))
     if addition.profile not in profiles:
         raise UnknownNameError("provider profile", addition.profile, profiles)
@@ -90,21 +91,21 @@ async def _profiles(home: Home) -> Mapping[str, ProviderProfile]:
         return gate.assembly.directory.profiles
 
 
-def _check_id(provider_id: str, settings: UserSettings) -> None:
+def _check_id(provider_id: str, settings: UserSettings, *, replace: bool) -> None:
     if not _ID.fullmatch(provider_id):
         raise UsageError(
             f"{provider_id[:40]!r} is no ID for a provider: it has 1 to 64 ASCII letters, digits and . _ -, and begins "
             "with a letter or digit."
         )
-    if provider_id in settings.read().providers:
-        raise UsageError(f"There is a provider {provider_id!r} already. Remove it first, or choose another ID.")
+    if not replace and provider_id in settings.read().providers:
+        raise UsageError(f"There is a provider {provider_id!r} already. --replace writes it anew.")
 
 
 def _write(home: Home, settings: UserSettings, addition: Addition, key: str, *, self_hosted: bool) -> None:
     settings.add_provider(ProviderEntry(
         addition.id, addition.profile, name=addition.name, base_url=addition.base_url, model=addition.model,
         api_key_variable=addition.key_from_env, self_hosted=self_hosted,
-    ))  # fmt: skip
+    ), replace=addition.replace)  # fmt: skip
     try:
         if key:
             secrets = LazySecrets(home).store
@@ -114,7 +115,8 @@ def _write(home: Home, settings: UserSettings, addition: Addition, key: str, *, 
         if addition.as_default:
             settings.set_value(("default_provider",), addition.id)
     except ConfigurationError:
-        settings.remove_provider(addition.id)
+        if not addition.replace:
+            settings.remove_provider(addition.id)
         raise
 
 

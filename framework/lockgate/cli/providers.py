@@ -29,15 +29,17 @@ def list_providers(*, as_json: bool) -> int:
 @click.option("--self-hosted/--no-self-hosted", default=None,
               help="You run it. Left out: yes for self-hosted software on this machine, else no.")
 @click.option("--default", "as_default", is_flag=True, help="Ask it when no provider is named.")
+@click.option("--replace", is_flag=True, help="Write a provider of that ID anew; a key that is left out stays.")
 def add_provider(  # noqa: PLR0917 - click passes each option by name
     provider_id: str, profile: str | None, name: str, base_url: str, model: str, key_from_env: str, *, no_key: bool,
-    self_hosted: bool | None, as_default: bool,
+    self_hosted: bool | None, as_default: bool, replace: bool,
 ) -> int:  # fmt: skip
     """Add a provider under ID. The key is asked for without echo, or read from a pipe; it never stands in settings."""
     from lockgate.cli.adding import Addition, add
 
     return add(Addition(
-        provider_id, profile or provider_id, name, base_url, model, key_from_env, no_key, self_hosted, as_default
+        provider_id, profile or provider_id, name, base_url, model, key_from_env, no_key, self_hosted, as_default,
+        replace,
     ))  # fmt: skip
 
 

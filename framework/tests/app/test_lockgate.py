@@ -13,6 +13,7 @@ from lockgate.app.configuration import Configuration
 from lockgate.calling import Job, Stopped
 from lockgate.chat import ChatThread
 from lockgate.errors import ConfigurationError, ProviderDenied, UnknownNameError, UsageError
+from lockgate.plugin_host import hookimpl
 from lockgate.policy import BY_USER, ChatRequirements, ConfidenceLevel, DataSourceSecurity, ToolOutboundData
 from lockgate.providers import ProviderProfile
 from lockgate.registry import Rules
@@ -284,3 +285,15 @@ async def test_a_provider_that_loses_trust_gets_nothing_more(change: str) -> Non
             with pytest.raises(ProviderDenied):
                 await run.wait()
         assert len(fake.requests) == 1
+
+
+async def test_a_plugin_that_fails_at_a_later_hook_brings_nothing() -> None:
+    """Its tools, contributed before, are gone with it."""
+    half = PluginOf("half", tools=[simple("t")])
+
+    def fails() -> list[object]:
+        raise RuntimeError("broken")
+
+    half.lockgate_observers = hookimpl(fails)  # type: ignore[attr-defined] # a hook made for one test
+    async with lockgate_for(plugins=[half], tools=[simple("fine")]) as made:
+        assert [tool.id for tool in made.registry.tools] == ["fine"]

@@ -54,6 +54,18 @@ def test_a_provider_is_added_listed_and_removed(tmp_path: Path) -> None:
     assert lockgate(tmp_path, "providers", "remove", "fake").status == 2
 
 
+def test_a_provider_is_written_anew_only_on_demand(tmp_path: Path) -> None:
+    """The ID is taken until `--replace` says otherwise; a key that is left out stays."""
+    add_fake(tmp_path, "http://127.0.0.1:9/v1", key="sk-CANARY-1")
+    again = ("providers", "add", "fake", "--profile", "openai", "--base-url", "http://127.0.0.1:10/v1", "--no-key")
+    refused = lockgate(tmp_path, *again)
+    assert refused.status == 2
+    assert "--replace" in refused.err
+    assert lockgate(tmp_path, *again, "--replace").status == 0
+    row = json.loads(lockgate(tmp_path, "providers", "list", "--json").out)["providers"][0]
+    assert (row["address"], row["key"]) == ("http://127.0.0.1:10/v1", "stored secret")
+
+
 def test_a_host_on_this_machine_counts_as_self_hosted_and_says_so(tmp_path: Path) -> None:
     """It is the user's entry that states it, and the list shows it."""
     ran = lockgate(tmp_path, "providers", "add", "ollama", "--model", "m", "--default", stdin="\n")
