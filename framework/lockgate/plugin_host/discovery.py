@@ -56,7 +56,7 @@ def discover(framework_version: str) -> Discovery:
             if f"[{GROUP}]" not in (candidate.read_text("entry_points.txt") or ""):
                 continue
             label = str(getattr(candidate, "_path", label))
-            name = candidate.metadata["Name"]
+            name = _field(candidate, "Name")
             if not name:
                 raise ValueError("its metadata has no Name")
             if normalized(name) in seen or _is_shadowed(candidate, name):
@@ -70,12 +70,18 @@ def discover(framework_version: str) -> Discovery:
 
 def _plugins_of(candidate: Distribution, name: str, framework_version: str) -> list[Found]:
     unsupported = _why_unsupported(candidate.requires or (), framework_version)
-    version = candidate.metadata["Version"] or ""
+    version = _field(candidate, "Version")
     return [
         Found(Owner(name, version, entry_point.name), entry_point, unsupported)
         for entry_point in candidate.entry_points
         if entry_point.group == GROUP
     ]
+
+
+def _field(candidate: Distribution, name: str) -> str:
+    """Return a field of the metadata, empty where it is missing: some readers of metadata raise then, some do not."""
+    metadata = candidate.metadata
+    return (metadata[name] or "") if name in metadata else ""
 
 
 def _is_shadowed(candidate: Distribution, name: str) -> bool:

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -64,6 +66,19 @@ def test_a_requirement_that_cannot_be_read_is_unsupported(install: Callable[...,
     install("pack", "", requires="lockgate-framework>=new")
     (item,) = discover("0.1.0").found
     assert "cannot be read: 'new' is not a version" in item.unsupported
+
+
+def test_a_missing_name_is_told_whoever_reads_metadata(install: Callable[..., str], tmp_path: Path) -> None:
+    """The backport importlib_metadata takes over once something imports it, and raises where the standard does not."""
+    install("nameless", "")
+    tmp_path.joinpath("site", "nameless-1.0.dist-info", "METADATA").write_text("Version: 1.0\n")
+    code = (
+        "import contextlib, sys; sys.path.insert(0, sys.argv[1])\n"
+        "with contextlib.suppress(ImportError): import importlib_metadata\n"
+        "from lockgate.plugin_host.discovery import discover; print(*discover('0.1.0').problems)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "site")]
+    assert "has no Name" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_broken_metadata_costs_only_its_own_distribution(install: Callable[..., str], tmp_path: Path) -> None:
