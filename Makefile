@@ -72,7 +72,7 @@ dist: $(STAMPS)/dev ## Builds every distribution for a release into dist/
 	    LOCKGATE_RELEASE=1 $(BIN)/python -m build --no-isolation --outdir dist "$$folder" || exit 1; done
 
 clean: ## Removes the environment and everything that was built or cached
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage*
 	find . -name .git -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # --- set-up: each stamp says "this was installed, with these files" -----------------------------------------------------

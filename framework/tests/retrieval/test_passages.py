@@ -1,8 +1,7 @@
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
+from import_runs import loaded_by
 
 from lockgate.chat import Source, SourceOrigin
 from lockgate.retrieval import Passage, PassageType, as_markdown, passage_type_of, to_sources
@@ -76,7 +75,5 @@ def test_the_type_follows_the_file_name(name: str, kind: PassageType) -> None:
 
 def test_importing_retrieval_loads_no_database_and_no_network() -> None:
     """The contracts of retrieval are types only: importing them loads neither SQLite nor HTTP."""
-    heavy = "{'sqlite3', 'apsw', 'httpx', 'lxml'}"
-    code = f"import sys, lockgate.retrieval, lockgate.documents; print(*sorted({heavy} & set(sys.modules)))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == ""
+    loaded = loaded_by("import lockgate.retrieval, lockgate.documents")
+    assert loaded.isdisjoint({"sqlite3", "apsw", "httpx", "lxml"})
