@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import lockgate_local_index.plugin
 import lockgate_offline.plugin
 import lockgate_semantic_search.plugin
@@ -14,6 +16,7 @@ from lockgate.chat import ChatThread, DataSourceOptions, TraceStatus
 from lockgate.guard import Guard
 from lockgate.policy import ConfidenceLevel, ProviderStanding
 from lockgate.settings import Instance, NoSettings
+from lockgate.testing import Answer, Call, FakeProvider, FakeRequest, answer_calls, answer_text, lockgate_for
 from lockgate.tools import CallState, Components, ToolContext
 from lockgate_local_index.plugin import lockgate_passage_stores
 from lockgate_local_index.schema import FILE_NAME
@@ -144,3 +147,32 @@ async def test_a_question_is_answered_from_a_folder_by_the_whole_program(tmp_pat
     ]
     assert run.chat.requirements.confidence is ConfidenceLevel.MEDIUM
     assert run.chat.requirements.confidence_by.name == "Rules"
+
+
+@pytest.mark.parametrize("change", ["raised", "removed"])
+async def test_a_folder_that_is_closed_during_a_run_is_closed_at_the_next_call(tmp_path: Path, change: str) -> None:
+    """What a data source demands is asked of the rules in force, not of those at the start of the run."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "lease.md").write_text("The lease price is 4711 Euro.")
+
+    def folder(level: str) -> InstanceConfig:
+        values = {"path": str(tmp_path / "docs"), "confidence": level}
+        return InstanceConfig("contracts", "local_folder", "data_source", "Contracts", values)
+
+    async def script(request: FakeRequest) -> Answer:
+        if any(message["role"] == "tool" for message in request.messages):
+            return answer_text("Done.")
+        configs = gate.assembly.directory.configs
+        instances = (folder("HIGH"),) if change == "raised" else ()
+        await gate.reconfigure(Configuration(providers=configs, instances=instances, default_provider="fake"))
+        return answer_calls(Call("semantic_search", {"query": "lease price"}))
+
+    plugins = [lockgate_semantic_search.plugin, lockgate_local_index.plugin]
+    async with FakeProvider(script) as fake:
+        gate = lockgate_for(fake, confidence=ConfidenceLevel.LOW, plugins=plugins, instances=[folder("LOW")],
+                            data_dir=tmp_path / "data")  # fmt: skip
+        chat = ChatThread(data_sources=DataSourceOptions(disabled=False, selected=("contracts",)))
+        async with gate, gate.ask(chat, "What is the price?") as run:
+            await run.wait()
+    assert run.traces[0].status.value == "BLOCKED"
+    assert "4711" not in str([request.body for request in fake.requests])

@@ -65,14 +65,16 @@ class Directory:
     def standing_now(self, provider: Provider, rules: Rules) -> ProviderStanding:
         """Return how far a provider is trusted now: its entry may have changed since it was made ready.
 
-        One whose entry is gone is trusted with nothing.
+        One whose entry is gone, or now means another host, is trusted with nothing: what runs still speaks to the old.
         """
         config = provider.config
         if provider.from_directory:
             try:
                 config = self.config(config.id)
             except UnknownNameError:
-                return replace(provider.standing, confidence=ConfidenceLevel.NONE, self_hosted=False, trusted=False)
+                return _nothing(provider.standing)
+            if (config.profile, config.base_url) != (provider.config.profile, provider.config.base_url):
+                return _nothing(provider.standing)
         return standing_of(config, provider.profile, rules)
 
     def provider(self, config: ProviderConfig, rules: Rules, *, from_directory: bool = False) -> Provider:
@@ -129,6 +131,10 @@ def _key(config: ProviderConfig, profile: ProviderProfile, secret: Callable[[str
     if config.set_by != BUILT_IN:
         command += " --replace"
     raise ConfigurationError(f"The provider {config.id!r} has no API key: `{command}` asks for it{held}.")
+
+
+def _nothing(standing: ProviderStanding) -> ProviderStanding:
+    return replace(standing, confidence=ConfidenceLevel.NONE, self_hosted=False, trusted=False)
 
 
 def standing_of(config: ProviderConfig, profile: ProviderProfile, rules: Rules) -> ProviderStanding:

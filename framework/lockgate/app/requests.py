@@ -75,7 +75,8 @@ async def begin(
     executor = Executor(
         chat,
         Surroundings(
-            lambda: assembly().registry, offer, standing, question.component, now.services, now.services.guard,
+            lambda: assembly().registry, offer, standing, question.component,
+            lambda: assembly().services, now.services.guard,
             Limits(rules.max_tool_calls, rules.max_tool_result_characters), raised, run.emit,
         ),
     )

@@ -4,6 +4,7 @@ It works through one call at a time, against the chat as the previous call left 
 cancellation: a call that is unknown, malformed, refused, blocked, late or broken ends in exactly one result.
 """
 
+import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,6 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from lockgate.calling.delivery import Delivered, plain
 from lockgate.calling.events import (
     ContentFiltered,
     Event,
@@ -37,7 +39,6 @@ from lockgate.registry.registry import Registry
 from lockgate.tools.arguments import read_object
 from lockgate.tools.context import CallState, ToolContext, ToolServices
 from lockgate.tools.definition import Components
-from lockgate.tools.result import ToolResult
 from lockgate.tools.wording import Refusals
 
 logger = logging.getLogger("lockgate.calling")
@@ -51,6 +52,9 @@ _BROKEN = "something in the framework went wrong while it was worked through; it
 _NOT_STORED = "its result was withheld, because what the chat now requires could not be stored."
 _SAME_CALL = "The same call was made twice before with the same result. Use that result, or change the arguments."
 
+_BLANKS = " \t\n\r"
+"""What is cut around a choice."""
+
 RaiseRequirements = Callable[[ChatRequirements], Awaitable[ChatRequirements]]
 
 
@@ -63,7 +67,7 @@ class Surroundings:
         offer: The tools of this request.
         standing: Returns the provider's standing as it is now.
         component: Where the question comes from.
-        services: What tools may use.
+        services: Returns what tools may use now, so that a change of data sources counts at the next call.
         guard: The prompt-injection filter.
         limits: The limits of the run.
         store: Raises stored requirements durably and returns what the chat demands now.
@@ -74,7 +78,7 @@ class Surroundings:
     offer: Offer
     standing: Callable[[], ProviderStanding]
     component: Components
-    services: ToolServices
+    services: Callable[[], ToolServices]
     guard: Guard
     limits: Limits
     store: RaiseRequirements
@@ -144,12 +148,14 @@ class Executor:
         )
         try:
             outcome = await self._outcome(call)
+        except asyncio.CancelledError:
+            self._note(self._ended(call, TraceStatus.ERROR, "", "It was cancelled.").trace)
+            raise
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, a call has exactly one result
             outcome = self._broken(call, error, executed=False)
-        if outcome.trace is not None:
-            if outcome.is_error and outcome.content != FAILED + _SAME_CALL:
-                self._recent.clear()
-            self._note(outcome.trace)
+        if outcome.is_error and outcome.content != FAILED + _SAME_CALL:
+            self._recent.clear()
+        self._note(outcome.trace)
         self._characters += len(outcome.content)
         return outcome.result()
 
@@ -160,7 +166,9 @@ class Executor:
         name = requested.name or _INVALID
         self._note(ToolTrace(self._order, "", name, requested.id, TraceStatus.ERROR, status_message=why))
 
-    def _note(self, trace: ToolTrace) -> None:
+    def _note(self, trace: ToolTrace | None) -> None:
+        if trace is None:
+            return
         self.traces = (*self.traces, trace)
         self._with.emit(ToolFinished(trace))
 
@@ -209,35 +217,45 @@ class Executor:
         registry = self._with.registry()
         block = await registry.check(offered.id, self._with.standing(), self._with.component, self.chat.requirements)
         if block is not None:
-            why = f"The tool {offered.id!r} cannot be used now. {block.why}"
+            why = call.masker.for_model(f"The tool {offered.id!r} cannot be used now. {block.why}")
             return self._ended(call, TraceStatus.BLOCKED, why, f"{why} (set by {block.set_by})")
         if call.unreadable is not None:
             return self._failed(call, call.unreadable, None, executed=False)
         try:
-            self._hold_against_choices(call, offered)
-            arguments = offered.registered.tool.parse(requested.arguments)
+            arguments = offered.registered.tool.parse(self._held_against_choices(call, offered))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - reading arguments is a plugin's code, too
             return self._failed(call, error, None, executed=False)
         return await self._run(call, offered, arguments)
 
-    def _hold_against_choices(self, call: _Call, offered: Offered) -> None:
-        """Refuse a value outside the choices of this request: what is shown is enforced."""
+    def _held_against_choices(self, call: _Call, offered: Offered) -> str:
+        """Refuse a value outside the choices of this request: what is shown is enforced.
+
+        Returns:
+            The arguments for the tool. Blanks around a choice are cut here, so that the tool gets the very choice.
+        """
         if not offered.choices:
-            return
+            return call.requested.arguments
         refusals = Refusals(
             offered.function.parameters, call.arguments, offered.registered.definition.sensitive_arguments
         )
+        trimmed: dict[str, Any] = {}
         for name, valid in offered.choices.items():
             value = call.arguments.get(name)
-            if isinstance(value, str) and value.strip() not in valid:
-                refusals.wrong((name,))
+            if isinstance(value, str):
+                trimmed[name] = value.strip(_BLANKS)
+                if trimmed[name] not in valid:
+                    refusals.wrong((name,))
             elif isinstance(value, list):
-                for index, item in enumerate(value):
-                    if isinstance(item, str) and item.strip() not in valid:
+                trimmed[name] = [item.strip(_BLANKS) if isinstance(item, str) else item for item in value]
+                for index, item in enumerate(trimmed[name]):
+                    if isinstance(item, str) and item not in valid:
                         refusals.wrong((name, index))
         refusals.raise_first()
+        if all(call.arguments[name] == value for name, value in trimmed.items()):
+            return call.requested.arguments
+        return json.dumps({**call.arguments, **trimmed})
 
     def _is_third_time(self, call: _Call) -> bool:
         if call.offered is None or call.offered.registered.definition.repeatable:
@@ -257,12 +275,12 @@ class Executor:
             call, masker=Masker(call.arguments, offered.registered.definition.sensitive_arguments, settings)
         )
         context = ToolContext(
-            self.chat, self._with.standing(), self._with.component, settings, self._with.services,
+            self.chat, self._with.standing(), self._with.component, settings, self._with.services(),
             call_id=call.requested.id, addresses=ChatAddresses(self.chat),
             remaining_characters=max(0, self._with.limits.max_tool_result_characters - self._characters),
             state=state, _guard=scope, arguments=MappingProxyType(dict(call.arguments)),
             _emit=lambda text: self._with.emit(
-                ToolProgress(call.requested.id, call.name, call.masker.for_trace(text))
+                ToolProgress(call.requested.id, call.name, call.masker.for_trace(plain(text)))
             ),
         )
         logger.info("call %s of %s begins", call.requested.id, offered.id)
@@ -272,7 +290,8 @@ class Executor:
         except Exception as error:  # noqa: BLE001 - as in `execute`, but the tool has run
             outcome = self._broken(call, error, executed=True)
         report = scope.take_report()
-        withheld = isinstance(returned, ToolResult) and outcome.is_error
+        has_result = isinstance(returned, Delivered) or (isinstance(returned, Failed) and returned.of_result)
+        withheld = has_result and outcome.is_error
         if report and not withheld:  # a report quotes what was found, so it goes where the result goes
             self._with.emit(ContentFiltered(call.requested.id, _masked_report(report, call.masker)))
         status = outcome.trace.status.value if outcome.trace else ""
@@ -280,22 +299,17 @@ class Executor:
         return outcome
 
     async def _returned(
-        self, call: _Call, offered: Offered, returned: ToolResult | Failed | Late, scope: GuardScope
+        self, call: _Call, offered: Offered, returned: Delivered | Failed | Late, scope: GuardScope
     ) -> Outcome:
         if isinstance(returned, Late):
             text = f"it took longer than {returned.seconds:g} seconds and was stopped."
             return self._ended(call, TraceStatus.ERROR, FAILED + text, text, executed=True)
         if isinstance(returned, Failed):
             return self._failed(call, returned.error, scope, executed=True)
-        try:
-            content = call.masker.for_model(returned.model_content())
-        except Exception as error:  # noqa: BLE001 - what a plugin hands over may raise while it is read
-            failed = ToolFailed(f"it returned what is no JSON ({_message(error)})")
-            return self._failed(call, failed, scope, executed=True)
-        return await self._handed_on(call, offered, returned, content, scope)
+        return await self._handed_on(call, offered, returned, call.masker.for_model(returned.content), scope)
 
     async def _handed_on(
-        self, call: _Call, offered: Offered, result: ToolResult, content: str, scope: GuardScope
+        self, call: _Call, offered: Offered, result: Delivered, content: str, scope: GuardScope
     ) -> Outcome:
         """Raise, store and admit; only then the text leaves."""
         joined = self.chat.requirements.join(result.requires)
@@ -320,7 +334,7 @@ class Executor:
         self._take(call, offered, result, content, scope)
         return self._ended(call, TraceStatus.SUCCESS, content, executed=True, json_result=result.is_json)
 
-    def _take(self, call: _Call, offered: Offered, result: ToolResult, content: str, scope: GuardScope) -> None:
+    def _take(self, call: _Call, offered: Offered, result: Delivered, content: str, scope: GuardScope) -> None:
         mask = call.masker.for_model
         sources = tuple(replace(source, title=mask(source.title), url=mask(source.url)) for source in result.sources)
         if sources and offered.registered.definition.returns_untrusted_content:
@@ -329,7 +343,7 @@ class Executor:
                 replace(source, title=title)
                 for source, title in zip(sources, scope.clean_now(texts), strict=True)
             )
-        addresses = returned_addresses(strings_of(result.content), call.arguments)
+        addresses = returned_addresses(strings_of(result.value()) if "://" in content else (), call.arguments)
         self.sources = merge_sources(self.sources, sources)
         self.chat = self.chat.with_tool_addresses(addresses)
         self._recent.append((*_key(call), content))

@@ -20,7 +20,7 @@ logger = logging.getLogger("lockgate.calling")
 
 
 class Observer(Protocol):
-    """Is told what happens in runs: no pieces of text, no arguments, no results. One that raises is not told again."""
+    """Is told what happens in runs, less all content: texts, arguments, results, reasons. Who raises is dropped."""
 
     def on(self, event: Event) -> None:
         """Take an event."""
@@ -184,7 +184,7 @@ class Run:
         if isinstance(event, ToolStarted):
             event = replace(event, arguments=())
         elif isinstance(event, ToolFinished):
-            event = ToolFinished(replace(event.trace, arguments={}, result="", json_result=""))
+            event = ToolFinished(replace(event.trace, arguments={}, result="", json_result="", status_message=""))
         elif isinstance(event, ContentFiltered):
             event = replace(event, report=_without_quotations(event.report))
         for observer in list(self._observers):

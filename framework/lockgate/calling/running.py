@@ -4,9 +4,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from lockgate.chat.values import Source
+from lockgate.calling.delivery import Delivered, delivered
 from lockgate.errors import ToolFailed
-from lockgate.policy import ChatRequirements, ConfidenceLevel, DataSourceSecurity, OutboundDataRestriction, SetBy
 from lockgate.tools.base import DEFAULT_TIMEOUT, Tool
 from lockgate.tools.context import ToolContext
 from lockgate.tools.result import ToolResult
@@ -19,9 +18,10 @@ _left_behind: "set[asyncio.Task[Any]]" = set()  # the event loop itself holds ta
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The tool raised."""
+    """The tool raised, or (`of_result`) what it returned could not be read."""
 
     error: BaseException
+    of_result: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Late:
     seconds: float
 
 
-async def _contained(tool: Tool, arguments: Any, context: ToolContext) -> ToolResult | Failed:
+async def _contained(tool: Tool, arguments: Any, context: ToolContext) -> Delivered | Failed:
     """Run the tool; whatever it raises becomes a value. A SystemExit in a task would end the whole event loop."""
     try:
         returned: object = await tool.execute(arguments, context)
@@ -40,35 +40,13 @@ async def _contained(tool: Tool, arguments: Any, context: ToolContext) -> ToolRe
     except BaseException as error:  # noqa: BLE001 - a tool is a stranger's code
         return Failed(error)
     if not isinstance(returned, ToolResult):
-        return Failed(ToolFailed(f"it returned a {type(returned).__name__} and no ToolResult"))
-    problem = _problem_of(returned)
-    return Failed(ToolFailed(f"it returned a ToolResult whose {problem}")) if problem else returned
-
-
-def _problem_of(result: ToolResult) -> str:
-    """Say what is wrong with the parts of a result; nobody checks types of what a plugin fills in."""
-    sources: object = result.sources
-    if not isinstance(sources, tuple | list) or not all(_is_source(item) for item in sources):
-        return "sources are no sources"
-    requires: object = result.requires
-    if not isinstance(requires, ChatRequirements):
-        return "requires are no ChatRequirements"
-    parts: tuple[tuple[object, type], ...] = (
-        (requires.confidence, ConfidenceLevel),
-        (requires.data_security, DataSourceSecurity),
-        (requires.outbound, OutboundDataRestriction),
-        (requires.confidence_by, SetBy),
-        (requires.data_security_by, SetBy),
-        (requires.outbound_by, SetBy),
-    )
-    return "" if all(isinstance(value, kind) for value, kind in parts) else "requires hold a value nobody knows"
-
-
-def _is_source(item: object) -> bool:
-    if not isinstance(item, Source):
-        return False
-    texts: tuple[object, ...] = (item.title, item.url)
-    return all(isinstance(text, str) for text in texts)
+        return Failed(ToolFailed(f"it returned a {type(returned).__name__} and no ToolResult"), of_result=True)
+    try:
+        return delivered(returned)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - reading what it returned may run its code, too
+        return Failed(error, of_result=True)
 
 
 def _seconds(tool: Tool, context: ToolContext) -> float:
@@ -81,7 +59,7 @@ def _seconds(tool: Tool, context: ToolContext) -> float:
     return seconds if 0 < seconds < float("inf") else DEFAULT_TIMEOUT
 
 
-async def run_tool(tool: Tool, arguments: Any, context: ToolContext) -> ToolResult | Failed | Late:
+async def run_tool(tool: Tool, arguments: Any, context: ToolContext) -> Delivered | Failed | Late:
     """Run a tool and wait at most as long as it asked for.
 
     A tool that swallows its cancellation is left behind. The context is closed when this returns or raises.

@@ -258,7 +258,7 @@ async def test_a_loop_nobody_brings_is_told() -> None:
                 made.ask(None, "Hello?")
 
 
-@pytest.mark.parametrize("change", ["lowered", "removed"])
+@pytest.mark.parametrize("change", ["lowered", "removed", "moved"])
 async def test_a_provider_that_loses_trust_gets_nothing_more(change: str) -> None:
     """A running chat sees the provider's entry as it is now: its next round is not sent."""
     entered = asyncio.Event()
@@ -278,6 +278,9 @@ async def test_a_provider_that_loses_trust_gets_nothing_more(change: str) -> Non
             configs = dict(made.assembly.directory.configs)
             if change == "removed":
                 del configs["fake"]
+            elif change == "moved":
+                trusted = replace(configs["fake"], base_url="http://127.0.0.1:9/v1", confidence=ConfidenceLevel.HIGH)
+                configs["fake"] = trusted
             else:
                 configs["fake"] = replace(configs["fake"], confidence=ConfidenceLevel.LOW)
             await made.reconfigure(Configuration(providers=configs))

@@ -44,6 +44,26 @@ async def test_choices_of_the_request_are_enforced(arguments: dict[str, Any], wo
     assert words in done.results[0]
 
 
+@pytest.mark.parametrize("blank", ["\x1f", "\u00a0", "\u2003", "\x85"])
+async def test_an_odd_blank_is_part_of_the_value(blank: str) -> None:
+    """What one reader trims and another does not would reach the tool unchecked."""
+    done = await asked([answer_calls(Call("probe", {"space": f"HR{blank}", "kinds": [f"page{blank}"]})), DONE],
+                       Choosing(_found))  # fmt: skip
+    assert not done.run.traces[0].was_executed
+
+
+async def test_the_tool_gets_the_very_choice() -> None:
+    """Blanks around a choice are cut before the tool reads it."""
+    seen: list[dict[str, Any]] = []
+
+    async def note(arguments: dict[str, Any], context: ToolContext) -> ToolResult:
+        seen.append(arguments)
+        return ToolResult("found")
+
+    await asked([answer_calls(Call("probe", {"space": " IT\n", "kinds": ["blog "], "n": 1})), DONE], Choosing(note))
+    assert seen == [{"space": "IT", "kinds": ["blog"], "n": 1}]
+
+
 @pytest.mark.parametrize("text", ['{"space":"HR","space":"BOARD"}', '{"space":"BOARD","space":"HR"}'])
 async def test_a_key_given_twice_is_no_way_round(text: str) -> None:
     """The value that is checked is the value that runs: the last one."""

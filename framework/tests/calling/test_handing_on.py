@@ -105,7 +105,7 @@ async def test_what_cannot_be_stored_is_withheld(error: BaseException) -> None:
 
 
 async def test_a_cancel_while_the_raise_is_stored_hands_nothing_on() -> None:
-    """No trace, no event, no request; the chat is saved."""
+    """A trace that says so and nothing of the result, no request; the chat is saved."""
     storing = asyncio.Event()
 
     class Slow(Noting):
@@ -120,7 +120,9 @@ async def test_a_cancel_while_the_raise_is_stored_hands_nothing_on() -> None:
             await storing.wait()
         await asked_now.end()
     assert asked_now.run.stopped == "cancelled"
-    assert asked_now.run.traces == ()
+    assert [(trace.status.value, trace.status_message) for trace in asked_now.run.traces] == [
+        ("ERROR", "It was cancelled.")
+    ]
     assert "precious" not in everything_seen(asked_now)
 
 

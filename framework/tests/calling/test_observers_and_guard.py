@@ -87,6 +87,9 @@ async def test_arguments_are_kept_from_observers() -> None:
     done = await asked([answer_calls(Call("probe", {"city": "Atlantis"})), DONE], reading(None), observers=[observer])
     assert done.run.traces[0].arguments == {"city": "Atlantis"}
     assert "Atlantis" not in repr(observer.events)
+    refusing = Notes()
+    await asked([answer_calls(Call("probe", "[\"Atlantis\"]")), DONE], reading(None), observers=[refusing])
+    assert "Atlantis" not in repr(refusing.events)
 
 
 class Unshowable(Exception):
