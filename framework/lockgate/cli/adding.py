@@ -3,16 +3,14 @@
 import ipaddress
 import os
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-import click
-
 from lockgate.app.home import LazySecrets, open_lockgate
 from lockgate.app.providers import OFFLINE
 from lockgate.cli.exit_status import ExitStatus
+from lockgate.cli.keeping import asked_secret, put
 from lockgate.cli.running import run
 from lockgate.cli.terminal import console, note, notes, safe
 from lockgate.errors import ConfigurationError, UnknownNameError, UsageError
@@ -23,9 +21,6 @@ from lockgate.settings.file_values import ProviderEntry
 from lockgate.settings.files import UserSettings
 from lockgate.settings.home import Home
 from lockgate.settings.secrets import provider_secret_name
-
-MAX_KEY_BYTES = 16_384
-"""The longest line that is read as a key."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -108,10 +103,7 @@ def _write(home: Home, settings: UserSettings, addition: Addition, key: str, *, 
     ), replace=addition.replace)  # fmt: skip
     try:
         if key:
-            secrets = LazySecrets(home).store
-            if secrets.warning:
-                note(secrets.warning)
-            secrets.set(provider_secret_name(addition.id), key)
+            put(home, provider_secret_name(addition.id), key)
         if addition.as_default:
             settings.set_value(("default_provider",), addition.id)
     except ConfigurationError:
@@ -134,19 +126,12 @@ def _asked_key(profile: ProviderProfile) -> str:
     """Ask for the key without echo, or read a line from a pipe."""
     if profile.authentication == "none":
         return ""
-    if sys.stdin is None:
-        return ""
-    if not sys.stdin.isatty():
-        return sys.stdin.buffer.readline(MAX_KEY_BYTES).decode("utf-8-sig", "replace").strip()
     optional = ""
     if profile.provider_type == SELF_HOSTED_TYPE:
         optional = " (empty for none)"
     elif os.environ.get(profile.api_key_variable, "").strip():
         optional = f" (empty to use {profile.api_key_variable})"
-    text: str = click.prompt(
-        f"API key for {safe(profile.title)}{optional}", default="", hide_input=True, show_default=False, err=True
-    )
-    return text.strip()
+    return asked_secret(f"API key for {profile.title}{optional}")
 
 
 def remove(provider_id: str) -> int:

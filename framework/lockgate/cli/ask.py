@@ -13,8 +13,10 @@ MAX_QUESTION_BYTES = 20 * 1024 * 1024
 @click.option("--provider", "-p", metavar="ID", help="A configured provider, or the name of a profile.")
 @click.option("--model", "-m", metavar="NAME", help="Another model than the configured one.")
 @click.option("--tool", "-t", "tools", multiple=True, metavar="ID", help="Select a tool or collection. Repeatable.")
-@click.option("--docs", type=click.Path(path_type=Path), metavar="PATH",
-              help="A folder or file of text to search; the model gets the tool semantic_search for it.")
+@click.option("--docs", type=click.Path(path_type=Path), multiple=True, metavar="PATH",
+              help="A folder or file of text to search; the model gets the tool semantic_search for it. Repeatable.")
+@click.option("--source", "-s", "sources", multiple=True, metavar="ID",
+              help="Search a configured data source; `all` for all of them. Repeatable.")
 @click.option("--attach", "attached", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
               help="Send a document with the question. Repeatable.")
 @click.option("--chat", metavar="ID", help="Go on with a kept chat; `last` is the latest.")
@@ -23,8 +25,9 @@ MAX_QUESTION_BYTES = 20 * 1024 * 1024
 @click.option("--verbose", "-v", is_flag=True, help="Show what is offered and why not, rounds, tokens, details.")
 @click.argument("question", nargs=-1, required=False)
 def command(  # noqa: PLR0917 - click passes each option by name
-    provider: str | None, model: str | None, tools: tuple[str, ...], docs: Path | None, attached: tuple[Path, ...],
-    chat: str | None, question: tuple[str, ...], *, as_json: bool, verbose: bool,
+    provider: str | None, model: str | None, tools: tuple[str, ...], docs: tuple[Path, ...],
+    sources: tuple[str, ...], attached: tuple[Path, ...], chat: str | None, question: tuple[str, ...], *,
+    as_json: bool, verbose: bool,
 ) -> int:  # fmt: skip
     """Ask a question. Text streams as it comes, each call is shown as it runs, numbered sources end the answer.
 
@@ -38,7 +41,10 @@ def command(  # noqa: PLR0917 - click passes each option by name
     from lockgate.cli.asking import Request, ask
     from lockgate.cli.running import run
 
-    return run(ask(Request(text.strip(), provider, model or "", tools, docs, attached, chat, as_json, verbose)))
+    request = Request(
+        text.strip(), provider, model or "", tools, docs, sources, attached, chat, as_json, verbose
+    )  # fmt: skip
+    return run(ask(request))
 
 
 def _is_terminal() -> bool:

@@ -13,13 +13,13 @@ from lockgate.calling.run import Run
 from lockgate.chat.addresses import keys_in
 from lockgate.chat.values import Attachment, ChatThread
 from lockgate.cli.exit_status import ExitStatus, status_of
-from lockgate.cli.folders import FAMILY, PREFIX, looked_at, with_documents
+from lockgate.cli.folders import FAMILY, PREFIX, looked_at, with_documents, with_sources
+from lockgate.cli.problems import tell_problems
 from lockgate.cli.rendering import Renderer, print_failure
 from lockgate.cli.terminal import note, notes, safe, show_error
 from lockgate.documents import read_document
 from lockgate.errors import LockgateError, UnknownNameError
 from lockgate.guard import GuardSource, GuardText, SourceKind
-from lockgate.plugin_host.records import PluginState
 from lockgate.registry.explain import Explanation
 from lockgate.tools.definition import ToolActivation
 from lockgate.tools.threads import run_in_thread
@@ -37,11 +37,17 @@ class Request:
     provider: str | None = None
     model: str = ""
     tools: tuple[str, ...] = ()
-    docs: Path | None = None
+    docs: tuple[Path, ...] = ()
+    sources: tuple[str, ...] = ()
     attached: tuple[Path, ...] = ()
     chat: str | None = None
     as_json: bool = False
     verbose: bool = False
+
+    @property
+    def searches(self) -> bool:
+        """Whether something is to be searched."""
+        return bool(self.docs or self.sources)
 
 
 async def ask(request: Request) -> int:
@@ -55,7 +61,7 @@ async def ask(request: Request) -> int:
     begun = False
     try:
         async with open_lockgate() as gate:
-            _tell_problems(gate, verbose=request.verbose)
+            tell_problems(gate, verbose=request.verbose)
             provider, run = await _prepared(gate, request)
             begun = True
             return await _answered(gate, provider, run, request)
@@ -75,8 +81,10 @@ async def _prepared(gate: Lockgate, request: Request) -> tuple[Provider, Run]:
     chat = await chat_of(gate, request.chat)
     if chat is None:
         chat = ChatThread(title=" ".join(request.text.split())[:_TITLE_CHARACTERS])
-    if request.docs is not None:
-        chat = await with_documents(gate, chat, request.docs, verbose=request.verbose)
+    if request.sources:
+        chat = await with_sources(gate, chat, request.sources)
+    for path in request.docs:
+        chat = await with_documents(gate, chat, path, verbose=request.verbose)
     _tell_lost_folders(gate, chat)
     attachments = [await attachment(gate, path) for path in request.attached]
     selected = request.tools or None
@@ -123,19 +131,6 @@ def _show_log() -> None:
     logging.getLogger("lockgate").setLevel(logging.INFO)
 
 
-def _tell_problems(gate: Lockgate, *, verbose: bool) -> None:
-    problems = list(gate.assembly.problems)
-    problems += [
-        f"The plugin {record.owner} is {record.state.value}: {record.reason}" for record in gate.assembly.host.records
-        if record.state in (PluginState.QUARANTINED, PluginState.UNSUPPORTED)
-    ]  # fmt: skip
-    if verbose or len(problems) == 1:
-        for problem in problems:
-            note(problem)
-    elif problems:
-        note(f"{len(problems)} problems with settings or plugins; --verbose shows them")
-
-
 def _tell_lost_folders(gate: Lockgate, chat: ChatThread) -> None:
     there = {instance.id for instance in gate.assembly.services.instances(FAMILY)}
     if any(name.startswith(PREFIX) and name not in there for name in chat.data_sources.selected):
@@ -152,16 +147,17 @@ async def _tell_left_out(
         answer = await gate.explain(tool_id, provider=provider, chat=run.chat, selected=request.tools or None)
         notes().print(f"not offered: {safe(tool_id)}: {safe(why_not(answer))}", style="yellow")
     offered = (gate.registry.get(tool_id) for tool_id in prepared.offered)
-    if request.docs is not None and not any(
+    if request.searches and not any(
         tool is not None and tool.definition.activation is ToolActivation.CONTEXT for tool in offered
     ):
-        note(f"no tool can search {request.docs} here, so the answer does not come from it")
+        what = ", ".join([*map(str, request.docs), *request.sources])
+        note(f"no tool can search {what} here, so the answer does not come from it")
 
 
 def _is_wanted(gate: Lockgate, tool_id: str, request: Request) -> bool:
     registered = gate.registry.get(tool_id)
     if registered is not None and registered.definition.activation is ToolActivation.CONTEXT:
-        return request.docs is not None
+        return request.searches
     return tool_id in gate.registry.expand_selection(request.tools)
 
 

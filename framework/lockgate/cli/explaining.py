@@ -7,8 +7,11 @@ from lockgate.app.providers import Provider
 from lockgate.cli.asking import chat_of, names_of_tools
 from lockgate.cli.exit_status import ExitStatus
 from lockgate.cli.folders import with_documents
+from lockgate.cli.problems import tell_problems
 from lockgate.cli.terminal import console, note, safe, write_json
 from lockgate.errors import UnknownNameError
+from lockgate.policy import SetByKind
+from lockgate.registry.checks import Block
 from lockgate.registry.explain import Explanation
 
 
@@ -23,6 +26,8 @@ async def explain(
         UnknownNameError: No tool or collection of that name is registered.
     """
     async with open_lockgate() as gate:
+        if not as_json:
+            tell_problems(gate)
         registry = gate.registry
         tool_ids = [item.id for item in registry.tools if tool in (item.id, registry.get_collection_id(item.id))]
         if registry.get(tool) is not None:
@@ -65,13 +70,29 @@ def _print(answer: Explanation, provider: Provider) -> None:
             out.print(f"        {safe(block.why)}")
             out.print(f"        set by: {safe(str(block.set_by))}", style="dim")
             if block.change is not None:
-                out.print(f"        what would change it: {safe(str(block.change))}", style="dim")
+                out.print(f"        what would change it: {safe(_worded(block))}", style="dim")
     if answer.beyond:
         out.print(f"  -   {safe(answer.beyond)}", style="yellow")
     if answer.offered:
         out.print("It would be offered.", style="bold green")
     else:
         out.print("It would not be offered.", style="bold red")
+
+
+_KEYS = {
+    "DataTools.EnableTools": "enable_tools",
+    "DataTools.DisabledToolIds": "disabled_tool_ids",
+}
+
+
+def _worded(block: Block) -> str:
+    """Say what would change it, with the key of ``settings.toml`` where the user set the rule."""
+    text = str(block.change)
+    if block.set_by.kind is SetByKind.ORGANIZATION:
+        return text
+    for name, key in _KEYS.items():
+        text = text.replace(name, key)
+    return text
 
 
 def _as_object(answer: Explanation, provider: str) -> dict[str, object]:
@@ -82,7 +103,7 @@ def _as_object(answer: Explanation, provider: str) -> dict[str, object]:
             "reason": verdict.block.reason.value if verdict.block else None,
             "why": verdict.block.why if verdict.block else None,
             "set_by": str(verdict.block.set_by) if verdict.block else None,
-            "change": str(verdict.block.change) if verdict.block and verdict.block.change else None,
+            "change": _worded(verdict.block) if verdict.block and verdict.block.change else None,
         }
         for verdict in answer.verdicts
     ]

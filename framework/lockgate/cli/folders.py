@@ -1,7 +1,7 @@
 """``--docs``: a folder or file on the command line becomes a data source of the chat, and is indexed."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -11,12 +11,16 @@ from lockgate.app.lockgate import Lockgate
 from lockgate.chat.values import ChatThread, DataSourceOptions
 from lockgate.cli.progress import IndexProgress
 from lockgate.cli.terminal import note, notes, one_line
-from lockgate.errors import ConfigurationError, DocumentError
+from lockgate.errors import ConfigurationError, DocumentError, UnknownNameError
+from lockgate.policy import ConfidenceLevel
 from lockgate.retrieval import Indexable, IndexReport
 
 FAMILY = "data_source"
 PREFIX = "docs-"
 """What the ID of every data source of ``--docs`` begins with; the path's hash follows, so that its index is found."""
+
+EVERY_SOURCE = "all"
+"""What stands for all configured data sources."""
 
 T = TypeVar("T")
 
@@ -59,16 +63,65 @@ async def with_documents(gate: Lockgate, chat: ChatThread | None, path: Path, *,
     kind = "local_folder" if is_folder else "local_file"
     source_id = PREFIX + hashlib.sha256(str(place).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     name = place.name or str(place)
-    values = {"path": str(place), "description": f"Texts in {name}"}
+    values: dict[str, object] = {"path": str(place), "description": f"Texts in {name}"}
+    if (demanded := _demanded(gate, place)) is not None:
+        by, level = demanded
+        values["confidence"] = level.name
+        note(f"{path} belongs to the data source {by!r}, so it requires a provider with confidence {level.name}")
     await gate.add_instance(InstanceConfig(source_id, kind, FAMILY, name=name, values=values))
     source = _opened(gate, source_id)
     with IndexProgress(name) as progress:
         report = await source.update(progress.on)
     _tell(report, path, is_folder=is_folder, verbose=verbose)
+    return _searching(chat, source_id)
+
+
+def _demanded(gate: Lockgate, place: Path) -> tuple[str, ConfidenceLevel] | None:
+    """Return the configured data source that demands most of this place, of those that share files with it."""
+    found: list[tuple[str, ConfidenceLevel]] = []
+    for instance in gate.assembly.services.instances(FAMILY):
+        configured, level = getattr(instance.settings, "path", ""), getattr(instance.settings, "confidence", None)
+        if instance.id.startswith(PREFIX) or not configured or not isinstance(level, ConfidenceLevel):
+            continue
+        other = Path(str(configured)).expanduser().resolve()
+        if place.is_relative_to(other) or other.is_relative_to(place):
+            found.append((instance.id, level))
+    return max(found, key=lambda item: item[1], default=None)
+
+
+def _searching(chat: ChatThread | None, *source_ids: str, automatic: bool = False) -> ChatThread:
     chat = chat or ChatThread()
     before = chat.data_sources if chat.data_sources.enabled else DataSourceOptions()
-    selected = tuple(dict.fromkeys((*before.selected, source_id)))
-    return replace(chat, data_sources=replace(before, disabled=False, selected=selected))
+    selected = tuple(dict.fromkeys((*before.selected, *source_ids)))
+    return replace(
+        chat, data_sources=replace(before, disabled=False, selected=selected, automatic=before.automatic or automatic)
+    )
+
+
+async def with_sources(gate: Lockgate, chat: ChatThread, names: Sequence[str]) -> ChatThread:
+    """Let the chat search configured data sources; indexes are brought up to date first.
+
+    Args:
+        gate: Entered.
+        chat: The chat so far.
+        names: IDs of configured data sources; ``all`` for all that the provider may use.
+
+    Raises:
+        UnknownNameError: There is no such data source.
+    """
+    instances = {instance.id: instance for instance in gate.assembly.services.instances(FAMILY)}
+    for name in names:
+        if name != EVERY_SOURCE and name not in instances:
+            raise UnknownNameError("data source", name, {*instances, EVERY_SOURCE})
+    wanted = list(instances) if EVERY_SOURCE in names else list(names)
+    for name in wanted:
+        source = gate.assembly.services.opened(instances[name])
+        if isinstance(source, Indexable):
+            with IndexProgress(instances[name].name) as progress:
+                report = await source.update(progress.on)
+            for notice in report.notices:
+                note(notice)
+    return _searching(chat, *(name for name in names if name != EVERY_SOURCE), automatic=EVERY_SOURCE in names)
 
 
 def _opened(gate: Lockgate, source_id: str) -> Indexable:

@@ -8,6 +8,7 @@ from lockgate.app.home import open_lockgate
 from lockgate.app.lockgate import Lockgate
 from lockgate.app.providers import find_key, standing_of
 from lockgate.cli.exit_status import ExitStatus
+from lockgate.cli.problems import tell_problems
 from lockgate.cli.terminal import console, note, notes, one_line, safe, write_json
 from lockgate.errors import UnknownNameError
 from lockgate.plugin_host.report import Severity, findings, plugin_rows
@@ -50,6 +51,8 @@ async def tools(component: str, *, as_json: bool) -> int:
             raise UnknownNameError("component", component, Components.__members__)
         wanted = Components[component.upper()]
     async with open_lockgate() as gate:
+        if not as_json:
+            tell_problems(gate)
         rows = await _tool_rows(gate.registry, wanted)
         rejected = [str(rejection) for rejection in gate.registry.rejections]
         if as_json:
@@ -124,6 +127,8 @@ def _state(row: dict[str, Any]) -> str:
 async def providers(*, as_json: bool) -> int:
     """List configured providers, and the profiles there are."""
     async with open_lockgate() as gate:
+        if not as_json:
+            tell_problems(gate)
         rows = _provider_rows(gate)
         known = gate.assembly.directory
         others = sorted(name for name in known.profiles if name not in known.configs)
@@ -169,6 +174,8 @@ def _provider_rows(gate: Lockgate) -> list[dict[str, Any]]:
 async def plugins(*, as_json: bool) -> int:
     """List plugins."""
     async with open_lockgate() as gate:
+        if not as_json:
+            tell_problems(gate)
         rows = plugin_rows(gate.assembly.host)
         if as_json:
             write_json([
@@ -213,6 +220,8 @@ async def doctor(*, verbose: bool) -> int:
 async def chats(limit: int, *, as_json: bool) -> int:
     """List the chats that were kept."""
     async with open_lockgate() as gate:
+        if not as_json:
+            tell_problems(gate)
         rows = await gate.store.list_chats(limit)
         if as_json:
             write_json([

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from urllib.parse import unquote, urlsplit
 
 from lockgate.calling.events import (
     ContentFiltered,
@@ -157,8 +158,14 @@ def _print_sources(sources: Sequence[Source]) -> None:
             _print_source(number, source)
 
 
+def _readable(url: str) -> str:
+    """Return a file's address as the path people know; any other address as it is."""
+    parts = urlsplit(url)
+    return unquote(parts.path) if parts.scheme == "file" and not parts.netloc else url
+
+
 def _print_source(number: int, source: Source) -> None:
-    title, url = one_line(source.title), one_line(source.url, 4_000)
+    title, url = one_line(source.title), one_line(_readable(source.url), 4_000)
     console().print(f"  [{number}] {title or url}", end="  " if title and title != url else "\n")
     if title and title != url:
         console().print(url, style="dim", soft_wrap=True)

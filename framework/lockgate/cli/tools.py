@@ -36,3 +36,14 @@ def explain_tool(
     from lockgate.cli.running import run
 
     return run(explain(tool, provider, chat, selected, docs, as_json=as_json))
+
+
+@command.command("secret")
+@click.argument("tool")
+@click.argument("setting")
+@click.option("--delete", is_flag=True, help="Forget the secret.")
+def keep_secret(tool: str, setting: str, *, delete: bool) -> int:
+    """Keep a secret SETTING of TOOL, such as an API key. It is asked for without echo, or read from a pipe."""
+    from lockgate.cli.keeping import keep
+
+    return keep(tool, setting, delete=delete)

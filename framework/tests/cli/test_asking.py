@@ -75,7 +75,7 @@ def test_calls_are_shown_as_they_run_and_sources_are_numbered_through(tmp_path: 
     assert ran.out == (
         "Done.\n\nSources from the AI\n  [1] Model  https://m.example/\n\nSources used by tools\n"
         "  [2] A page  https://pages.example/a\n  [3] https://pages.example/b\n\n"
-        "Sources from data providers\n  [4] Data  file:///data\n"
+        "Sources from data providers\n  [4] Data  /data\n"
     )
 
 
