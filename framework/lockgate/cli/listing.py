@@ -67,7 +67,7 @@ async def tools(component: str, *, as_json: bool) -> int:
             table(
                 ("tool", "name", "state", "needs", "data goes to", "from"),
                 [(_full_name(row), row["name"], _state(row), _needs(row), row["outbound_data"],
-                  row["owner"]) for row in rows],
+                  row["distribution"]) for row in rows],
             )  # fmt: skip
         for text in rejected:
             note(text)
@@ -101,6 +101,7 @@ def _tool_row(registry: Registry, registered: Registered, name: str, problem: st
         "switched_off_by": None if off_by is None else str(off_by), "unavailable": unavailable or None,
         "problem": problem or None, "minimum_confidence": minimum.name, "set_by": str(minimum_by),
         "outbound_data": definition.outbound_data.name, "owner": str(registered.owner),
+        "distribution": f"{registered.owner.distribution} {registered.owner.version}".strip() or "this program",
     }  # fmt: skip
 
 
@@ -186,9 +187,15 @@ async def plugins(*, as_json: bool) -> int:
         table(
             ("plugin", "distribution", "state", "contributes", "import", "remark"),
             [(row.name, row.distribution, row.state, row.contributes,
-              "" if row.import_ms is None else f"{row.import_ms:.0f} ms", row.remark) for row in rows],
+              "" if row.import_ms is None else f"{row.import_ms:.0f} ms",
+              row.remark or _rejected(gate, row.name)) for row in rows],
         )  # fmt: skip
     return ExitStatus.OK
+
+
+def _rejected(gate: Lockgate, plugin: str) -> str:
+    count = sum(rejection.owner.entry_point == plugin for rejection in gate.registry.rejections)
+    return f"{count} not taken; `lockgate plugins doctor` says why" if count else ""
 
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}
@@ -207,6 +214,8 @@ async def doctor(*, verbose: bool) -> int:
                 console().print(f"       {safe(finding.advice)}", style="dim")
             if finding.traceback and verbose:
                 console().print(safe(finding.traceback), style="dim")
+            elif finding.traceback:
+                console().print("       --verbose shows the traceback.", style="dim")
         for problem in gate.assembly.problems:
             console().print("warning", style="yellow", end="  ")
             console().print(safe(problem))

@@ -34,10 +34,14 @@ class IndexProgress:
             return
         if self._bar is None:
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+            from rich.table import Column
 
+            gives_way = Column(ratio=1, no_wrap=True, overflow="ellipsis")
             self._bar = Progress(
-                TextColumn("reading {task.fields[folder]}"), BarColumn(), MofNCompleteColumn(),
-                TextColumn("{task.fields[file]}", style="dim"), console=notes(), transient=True,
+                TextColumn("reading {task.fields[folder]}", table_column=Column(no_wrap=True)), BarColumn(20),
+                MofNCompleteColumn(table_column=Column(no_wrap=True)),
+                TextColumn("{task.fields[file]}", style="dim", table_column=gives_way),
+                console=notes(), transient=True, expand=True,
             )  # fmt: skip
             self._bar.start()
             self._task = self._bar.add_task("", total=of, folder=one_line(self._name, 40), file="")
