@@ -81,6 +81,11 @@ def _without_mark(data: bytes, name: str) -> str:
             text = data.decode(encoding)
         except UnicodeDecodeError:
             continue
-        if len(_CONTROL.findall(text)) <= MAX_CONTROL_SHARE * len(text):
+        if not _has_many_controls(text):
             return text
     raise NotTextError(f"{name!r} is no text in any encoding that is known here (UTF-8, UTF-16, UTF-32, Windows-1252).")
+
+
+def _has_many_controls(text: str) -> bool:
+    allowed = MAX_CONTROL_SHARE * len(text)
+    return any(count > allowed for count, _ in enumerate(_CONTROL.finditer(text), 1))

@@ -11,7 +11,7 @@ MAX_HEADING_CHARACTERS: Final = 200
 """A longer line is a paragraph, whatever stands below it; a path of headings is cut to it."""
 
 # CommonMark 0.31, sections 4.2 (ATX), 4.3 (setext), 4.5 (fences).
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t](.*))?$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 # reStructuredText: any punctuation, repeated, at least as long as the title.
@@ -39,12 +39,14 @@ def find_headings(text: str, kind: DocumentKind) -> list[Heading]:
 def heading_paths(headings: list[Heading]) -> list[str]:
     """Return for each heading the way to it: the titles above it and its own, joined by `` > ``."""
     paths: list[str] = []
-    open_headings: list[Heading] = []
+    open_paths: list[tuple[int, str]] = []  # the levels above, and the way to each
     for heading in headings:
-        while open_headings and open_headings[-1].level >= heading.level:
-            open_headings.pop()
-        open_headings.append(heading)
-        paths.append(" > ".join(item.title for item in open_headings)[-MAX_HEADING_CHARACTERS:])
+        while open_paths and open_paths[-1][0] >= heading.level:
+            open_paths.pop()
+        path = f"{open_paths[-1][1]} > {heading.title}" if open_paths else heading.title
+        path = path[-MAX_HEADING_CHARACTERS:]
+        open_paths.append((heading.level, path))
+        paths.append(path)
     return paths
 
 
@@ -57,6 +59,13 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _title(text: str) -> str:
     return " ".join(text.split())
+
+
+def _atx_title(text: str) -> str:
+    """Return the title in what follows the signs of an ATX heading: the closing ones stand after a blank."""
+    stripped = text.rstrip(" \t")
+    opened = stripped.rstrip("#")
+    return _title(stripped if opened and not opened.endswith((" ", "\t")) else opened)
 
 
 def _markdown(text: str) -> Iterator[Heading]:
@@ -74,7 +83,7 @@ def _markdown(text: str) -> Iterator[Heading]:
         if (opening := _FENCE.match(line)) and not (opening[1][0] == "`" and "`" in opening[2]):
             fence, above = opening[1], (start, "")
         elif atx := _ATX.match(line):
-            if title := _title(atx[2] or ""):
+            if title := _atx_title(atx[2] or ""):
                 yield Heading(start, len(atx[1]), title)
             above = (start, "")
         elif above[1] and (underline := _SETEXT.match(line)):

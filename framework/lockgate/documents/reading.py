@@ -13,7 +13,11 @@ from lockgate.errors import DocumentError
 MAX_DOCUMENT_BYTES: Final = 20 * 1024 * 1024
 """The largest file that is read, and the most a compressed file may unpack to, in bytes."""
 
+MAX_GZIP_MEMBERS: Final = 1_000
+"""The most members of a gzip file. One in blocks of 64 KiB, the smallest in use, needs 320 for the largest document."""
+
 _GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_STEP = 16 * 1024
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_BINARY", 0)
@@ -79,22 +83,35 @@ def _too_large(name: str, *, unpacked: bool = False) -> NotTextError:
 
 
 def _unpack(data: bytes, name: str) -> bytes:
-    """Unpack gzip (RFC 1952), several members included, never beyond the limit."""
-    parts: list[bytes] = []
-    size = 0
-    rest = data
-    while rest.startswith(_GZIP_MAGIC):
-        unpacker = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+    """Unpack gzip (RFC 1952), several members included, never beyond the limits. What follows them is passed over."""
+    unpacked = bytearray()
+    position = members = 0
+    while data.startswith(_GZIP_MAGIC, position):
+        if members == MAX_GZIP_MEMBERS:
+            raise NotTextError(
+                f"{name!r} is a gzip file of more than {MAX_GZIP_MEMBERS:,} members, the most that are read of one."
+            )
+        members += 1
+        position = _unpack_member(data, position, unpacked, name)
+    return bytes(unpacked)
+
+
+def _unpack_member(data: bytes, position: int, unpacked: bytearray, name: str) -> int:
+    """Unpack the member that begins at a position, and return where it ends.
+
+    It is read in small steps: an unpacker copies what follows its member, and that has to be little.
+    """
+    unpacker = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+    while not unpacker.eof:
+        step = data[position : position + _GZIP_STEP]
+        if not step:
+            raise NotTextError(f"{name!r} is a gzip file that breaks off before its end.")
         try:
             # A limit of 0 would mean none, hence the byte more.
-            part = unpacker.decompress(rest, MAX_DOCUMENT_BYTES + 1 - size)
+            unpacked += unpacker.decompress(step, MAX_DOCUMENT_BYTES + 1 - len(unpacked))
         except zlib.error:
             raise NotTextError(f"{name!r} is a damaged gzip file.") from None
-        size += len(part)
-        if size > MAX_DOCUMENT_BYTES:
+        if len(unpacked) > MAX_DOCUMENT_BYTES:
             raise _too_large(name, unpacked=True)
-        if not unpacker.eof:
-            raise NotTextError(f"{name!r} is a gzip file that breaks off before its end.")
-        parts.append(part)
-        rest = unpacker.unused_data
-    return b"".join(parts)
+        position += len(step)
+    return position - len(unpacker.unused_data)

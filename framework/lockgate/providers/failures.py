@@ -23,6 +23,9 @@ LONGEST_SERVER_MESSAGE = 2_000
 REMOVED = "*****"
 """What stands in place of a secret."""
 
+_READ_OF_SERVER_MESSAGE = 8 * LONGEST_SERVER_MESSAGE
+_SHORTEST_TAIL = 64
+
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{4,}")
 _TITLE = re.compile(r"(?is)<(title|h1)\b[^>]{0,500}>(.{0,500}?)</\1")
 _CONTEXT = re.compile(
@@ -93,6 +96,14 @@ class AskedHost:
         told = without_secrets(text, self.secrets)
         return " ".join("".join(c if c.isprintable() else " " for c in told).split())
 
+    def _shortened(self, text: str) -> str:
+        """Cut a text of any size to what is worth cleaning, without leaving half a secret at its end."""
+        if len(text) <= _READ_OF_SERVER_MESSAGE:
+            return text
+        told = without_secrets(text[:_READ_OF_SERVER_MESSAGE], self.secrets)
+        tail = max((len(form) for secret in self.secrets for form in _forms(secret)), default=0)
+        return told[: -max(tail, _SHORTEST_TAIL)]
+
     def failure(
         self,
         kind: FailureKind,
@@ -103,7 +114,7 @@ class AskedHost:
         retry_after: float | None = None,
     ) -> ProviderError:
         """Make the error "The provider … `predicate`", followed by the host's own words."""
-        words = self.clean(server_message)[:LONGEST_SERVER_MESSAGE]
+        words = self.clean(self._shortened(server_message))[:LONGEST_SERVER_MESSAGE]
         sentence = f"{self} {self.clean(predicate)}"
         sentence = f"{sentence}: {words}" if words else sentence if sentence[-1] in ".?!" else f"{sentence}."
         return ProviderError(sentence, kind=kind, status=status, server_message=words, retry_after=retry_after)
@@ -137,12 +148,17 @@ def without_secrets(text: str, secrets: tuple[str, ...]) -> str:
     A short secret is replaced only where it stands alone: else the key ``x`` would blot out half a sentence.
     """
     for secret in sorted({s for s in secrets if s}, key=len, reverse=True):
-        for form in {secret, quote(secret, safe=""), json.dumps(secret)[1:-1]}:
+        for form in _forms(secret):
             if len(form) >= 8:
                 text = text.replace(form, REMOVED)
             else:
                 text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(form)}(?![A-Za-z0-9])", REMOVED, text)
     return _BEARER.sub(lambda match: f"{match[1]} {REMOVED}", text)
+
+
+def _forms(secret: str) -> set[str]:
+    """Return what a secret looks like in a text, an address and JSON."""
+    return {secret, quote(secret, safe=""), json.dumps(secret)[1:-1]}
 
 
 def read_error_body(body: bytes) -> ServerError:
@@ -158,7 +174,8 @@ def read_error_body(body: bytes) -> ServerError:
 def read_error(value: object) -> ServerError | None:
     """Read a parsed value as an error; None when it is none."""
     if isinstance(value, list):
-        return next((found for item in value[:4] if (found := read_error(item)) is not None), None)
+        objects = (item for item in value[:4] if isinstance(item, dict))  # a list in a list may be of any depth
+        return next((found for item in objects if (found := read_error(item)) is not None), None)
     if not isinstance(value, dict):
         return None
     error = value.get("error") or value.get("errors") or value.get("detail")
@@ -238,8 +255,16 @@ _PREDICATES = {
 def _from_object(error: Mapping[str, object], body: object) -> ServerError:
     message = error.get("message") or error.get("msg") or error.get("detail") or error.get("error")
     kind = error.get("type") or error.get("status")
-    words = message if isinstance(message, str) else "" if message is None else json.dumps(message)
+    words = message if isinstance(message, str) else "" if message is None else json_text(message)
     return ServerError(words, _word(kind), _word(error.get("code")), body)
+
+
+def json_text(value: object) -> str:
+    """Return a value of a host as JSON; words in its place where it is nested too deeply to be written."""
+    try:
+        return json.dumps(value)
+    except RecursionError:
+        return "a value that is nested too deeply to be shown"
 
 
 def _word(value: object) -> str:

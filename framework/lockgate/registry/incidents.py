@@ -2,10 +2,15 @@
 
 import threading
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from lockgate.chat.values import MASK
 from lockgate.registry.contribution import Owner
+
+SHORTEST_HIDDEN = 3
+"""Values shorter than this are not masked: they would hide ordinary words."""
 
 MAX_INCIDENTS = 500
 """How many different incidents are kept; the one that was last seen longest ago goes first."""
@@ -18,7 +23,7 @@ class Incident:
     Attributes:
         owner: Whose code it was.
         what: What was called.
-        error: Type and message of the exception, on one line. Not masked: mask it before it is shown or sent.
+        error: Type and message of the exception, on one line; secrets that the log was told to hide are masked.
         when: When it last happened, in UTC.
         traceback: The traceback of the last time; empty where there was no exception.
         times: How often it happened.
@@ -39,9 +44,23 @@ class IncidentLog:
         self._lock = threading.Lock()
         self._incidents: dict[tuple[Owner, str, str], Incident] = {}
         self._left: Counter[tuple[Owner, str]] = Counter()
+        self._hidden: frozenset[str] = frozenset()
+
+    def hide(self, values: Iterable[str]) -> None:
+        """Mask these values, such as secrets of settings, in everything that is written from now on."""
+        long_enough = {form for value in values if len(value) >= SHORTEST_HIDDEN for form in (value, repr(value)[1:-1])}
+        with self._lock:
+            self._hidden |= long_enough
+
+    def shown(self, text: str) -> str:
+        """Return a text with hidden values masked."""
+        for value in sorted(self._hidden, key=len, reverse=True):
+            text = text.replace(value, MASK)
+        return text
 
     def add(self, owner: Owner, what: str, error: str, traceback: str = "") -> Incident:
         """Write down an incident; the same one again is counted, not repeated."""
+        error, traceback = self.shown(error), self.shown(traceback)
         key, now = (owner, what, error), datetime.now(UTC)
         with self._lock:
             known = self._incidents.pop(key, None)

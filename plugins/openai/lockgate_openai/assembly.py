@@ -13,7 +13,37 @@ from lockgate import ServerError, Source, SourceOrigin, Usage, read_error
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Where hosts put reasoning when a profile does not say."""
 
+MAX_CALLS = 128
+"""Calls of a single answer. OpenAI takes 128 tools in a request; no use of several at once needs more calls."""
+
+MAX_SOURCES = 1_000
+"""Sources of a single answer; further ones are left out."""
+
+MAX_REASONING_DETAILS = 500_000
+"""Entries of `reasoning_details` in a single answer: some hosts send one for each token."""
+
+LONGEST_NAME = 256
+"""Characters of a function's name that are kept: more than any host allows, so a longer one is never taken for right."""
+
+_MAX_INDEXES = 1_024
 _MAX_CHECKS = 100
+_CHECKED_CHARACTERS = 8_000_000
+
+
+class Allowance:
+    """How many characters may still be read again to see whether a call is whole: a host decides how often we look."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self, characters: int = _CHECKED_CHARACTERS) -> None:
+        self._left = characters
+
+    def covers(self, characters: int) -> bool:
+        """Take so many characters off; False, and nothing taken, where they are not left."""
+        if characters > self._left:
+            return False
+        self._left -= characters
+        return True
 
 
 class CallPieces:
@@ -21,7 +51,7 @@ class CallPieces:
 
     Attributes:
         id: The host's ID; empty until one comes.
-        name: The name so far.
+        name: The name so far, at most `LONGEST_NAME` characters.
         index: The host's number of the call, where it has one.
         fragments: Pieces of the arguments as text.
         value: The arguments where the host sends an object instead of text.
@@ -29,7 +59,7 @@ class CallPieces:
         has_function: Whether there was a function at all.
     """
 
-    __slots__ = ("_checks_left", "extra", "fragments", "has_function", "id", "index", "name", "value")
+    __slots__ = ("_checks_left", "_size", "extra", "fragments", "has_function", "id", "index", "name", "value")
 
     def __init__(self, call_id: str, index: int | None) -> None:
         self.id = call_id
@@ -40,6 +70,7 @@ class CallPieces:
         self.extra: object = None
         self.has_function = False
         self._checks_left = _MAX_CHECKS
+        self._size = 0
 
     def take(self, entry: Mapping[str, Any]) -> None:
         """Add what an entry of `tool_calls` carries beside ID and index."""
@@ -52,22 +83,25 @@ class CallPieces:
         self.has_function = True
         name = function.get("name")
         if name and isinstance(name, str) and name != self.name and not self.fragments:
-            self.name += name
+            self.name = (self.name + name)[:LONGEST_NAME]
         arguments = function.get("arguments")
         if not arguments and arguments != {}:
             return
         if isinstance(arguments, str):
             self.fragments.append(arguments)
+            self._size += len(arguments)
         else:
             self.value = arguments
 
-    def has_whole_arguments(self) -> bool:
+    def has_whole_arguments(self, allowance: Allowance) -> bool:
         """Whether the arguments so far are a whole JSON object, so that nothing can follow."""
         if self.value is not None:
             return True
-        if not self.fragments or not self.fragments[-1].rstrip().endswith("}") or not self._checks_left:
+        if not self.fragments or not self._checks_left or not allowance.covers(len(self.fragments[-1])):
             return False
-        self._checks_left -= 1  # each check reads all there is, and a host decides how often it is asked
+        if not self.fragments[-1].rstrip().endswith("}") or not allowance.covers(self._size):
+            return False
+        self._checks_left -= 1
         try:
             return isinstance(json.loads("".join(self.fragments)), dict)
         except (ValueError, RecursionError):
@@ -79,11 +113,16 @@ class Assembly:
 
     Args:
         reasoning_field: The member with reasoning by the host's profile; empty for the usual ones.
+
+    Attributes:
+        excess: What the answer holds too much of, in words; empty while it is within all bounds. What is too much is
+            not kept: the answer is to be refused.
+        left_out: How many sources were left out.
     """
 
     __slots__ = (
-        "_by_id", "_by_index", "_choice", "_reasoning_fields", "calls", "finish", "has_choice", "reasoning",
-        "reasoning_details", "reasoning_field", "refused", "sources", "text", "usage",
+        "_allowance", "_by_id", "_by_index", "_choice", "_reasoning_fields", "_sources", "calls", "excess", "finish",
+        "has_choice", "left_out", "reasoning", "reasoning_details", "reasoning_field", "refused", "text", "usage",
     )  # fmt: skip
 
     def __init__(self, reasoning_field: str = "") -> None:
@@ -92,6 +131,8 @@ class Assembly:
         self._by_id: dict[str, CallPieces] = {}
         self._by_index: dict[int, CallPieces] = {}
         self._choice: object = None
+        self._allowance = Allowance()
+        self._sources: dict[Source, None] = {}
         self.text: list[str] = []
         self.reasoning: list[str] = []
         self.reasoning_field = ""
@@ -99,9 +140,15 @@ class Assembly:
         self.calls: list[CallPieces] = []
         self.finish = ""
         self.usage: Usage | None = None
-        self.sources: list[Source] = []
         self.refused = False
         self.has_choice = False
+        self.excess = ""
+        self.left_out = 0
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """What the host says that the answer rests on: each once, in the order they came."""
+        return tuple(self._sources)
 
     def add(self, chunk: Mapping[str, Any]) -> str:
         """Take one chunk and return the answer text in it. It is no error: see `error_of`."""
@@ -131,6 +178,7 @@ class Assembly:
             if not isinstance(choice, dict):
                 continue
             index = choice.get("index")
+            index = index if isinstance(index, int | str) else None
             if not self.has_choice:
                 self.has_choice, self._choice = True, index
             if index is None or index == self._choice:
@@ -167,12 +215,19 @@ class Assembly:
     def _take_rarities(self, delta: Mapping[str, Any]) -> None:
         details = delta.get("reasoning_details")
         if isinstance(details, list):
-            self.reasoning_details += details
+            if len(self.reasoning_details) + len(details) > MAX_REASONING_DETAILS:
+                self.excess = f"more than {MAX_REASONING_DETAILS:,} pieces of reasoning"
+            else:
+                self.reasoning_details += details
         annotations = delta.get("annotations")
         for annotation in annotations if isinstance(annotations, list) else ():
             source = _source_of(annotation)
-            if source is not None and source not in self.sources:
-                self.sources.append(source)
+            if source is None or source in self._sources:
+                continue
+            if len(self._sources) < MAX_SOURCES:
+                self._sources[source] = None
+            else:
+                self.left_out += 1
 
     def _take_parts(self, parts: object) -> str:
         """Read content that comes as a list of parts: text, and thinking (Mistral)."""
@@ -195,12 +250,15 @@ class Assembly:
         index = index if isinstance(index, int) else None
         call = None if whole else self._known_call(call_id, index, entry)
         if call is None:
+            if len(self.calls) == MAX_CALLS:
+                self.excess = f"more than {MAX_CALLS} calls"
+                return
             call = CallPieces(call_id, index)
             self.calls.append(call)
         if call_id:
             call.id = call.id or call_id
             self._by_id[call_id] = call
-        if index is not None:
+        if index is not None and (index in self._by_index or len(self._by_index) < _MAX_INDEXES):
             self._by_index[index] = call
         call.take(entry)
 
@@ -222,13 +280,13 @@ class Assembly:
             return numbered  # the ID of a call that began without one
         if index is not None:
             known = self._by_index.get(index)
-            if known is not None and _carries(entry, "name") and known.has_whole_arguments():
+            if known is not None and _carries(entry, "name") and known.has_whole_arguments(self._allowance):
                 # More arguments cannot follow a whole object, so this is another call under the same number.
                 is_another = entry["function"]["name"] != known.name or _carries(entry, "arguments")
                 return None if is_another else known
             return known
         last = self.calls[-1] if self.calls else None
-        return None if last is not None and _carries(entry, "name") and last.has_whole_arguments() else last
+        return None if last is not None and _carries(entry, "name") and last.has_whole_arguments(self._allowance) else last
 
     def _take_usage(self, usage: object) -> None:
         if not isinstance(usage, dict):

@@ -28,7 +28,7 @@ from lockgate import (
     UsageError,
     read_error_body,
 )
-from lockgate_openai.assembly import Assembly, error_of
+from lockgate_openai.assembly import MAX_SOURCES, Assembly, error_of
 from lockgate_openai.calls import CallIds, FinishedCall, finish_calls
 from lockgate_openai.encoding import (
     encode_call_turn,
@@ -44,6 +44,14 @@ from lockgate_openai.profiles import ADAPTER
 LARGEST_STREAM = 256 * 1024 * 1024
 """Bytes of one streamed answer; more is refused."""
 
+LARGEST_BODY = 16 * 1024 * 1024
+"""Bytes of an answer in one piece, as of a single event: what is parsed at once takes some twenty times as much."""
+
+LONGEST_LEAD = 64 * 1024
+"""Bytes of blanks before an answer: some hosts send a line now and then while a request waits its turn."""
+
+_MARK = b"\xef\xbb\xbf"
+_LEAD = _MARK + b" \t\n\r\v\f"
 _DONE = b"[DONE]"
 _STOPS = {
     "length": StopReason.LENGTH,
@@ -143,21 +151,30 @@ class ChatCompletionsExchange:
         """Read an answer in whatever form it comes: events, although streamed one JSON object, or a page."""
         content_type = http.headers.get("content-type", "").lower()
         if "json" in content_type and "event-stream" not in content_type:
-            return self._take_body(await http.read(), answer, on_text)
-        begun = b""
+            return self._take_body(await http.read(LARGEST_BODY), answer, on_text)
+        begun = await self._beginning(http)
+        # Some relays call everything an event stream: the first character says what it is.
+        sign = begun.removeprefix(_MARK).lstrip()[:1]
+        if not sign:
+            return self._check_end(answer, done=False)
+        if sign in b"{[":
+            return self._take_body(begun + await http.read(LARGEST_BODY), answer, on_text)
+        if sign == b"<":
+            page = read_error_body((begun + await http.read(LARGEST_BODY))[:65_536]).message
+            raise self._malformed("answered with something that is no model's answer", page)
+        return await self._take_stream(begun, http, answer, on_text)
+
+    async def _beginning(self, http: HttpAnswer) -> bytes:
+        """Return what came up to and with the first piece that holds more than blanks; all where none does."""
+        begun = bytearray()
         async for piece in http:
+            content = piece.lstrip(_LEAD)
+            if len(begun) + len(piece) - len(content) > LONGEST_LEAD:
+                raise self._malformed(f"sent more than {LONGEST_LEAD} bytes of nothing but blanks before its answer")
             begun += piece
-            if sign := begun.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]:
-                # Some relays call everything an event stream: the first character says what it is.
-                if sign in b"{[":
-                    return self._take_body(begun + await http.read(), answer, on_text)
-                if sign == b"<":
-                    page = read_error_body((begun + await http.read())[:65_536]).message
-                    raise self._malformed("answered with something that is no model's answer", page)
-                return await self._take_stream(begun, http, answer, on_text)
-            if not begun.strip():
-                begun = b""
-        return self._check_end(answer, done=False)
+            if content:
+                break
+        return bytes(begun)
 
     async def _take_stream(self, begun: bytes, http: HttpAnswer, answer: Assembly, on_text: OnText) -> None:
         reader = SseReader()
@@ -206,9 +223,15 @@ class ChatCompletionsExchange:
             error_found = error_of(chunk, name)
             if error_found is not None:
                 raise self._host.stream_failure(error_found, datetime.now(UTC))
-            if text := answer.add(chunk):
+            if text := self._take_chunk(chunk, answer):
                 on_text(text)
         return False
+
+    def _take_chunk(self, chunk: dict[str, Any], answer: Assembly) -> str:
+        text = answer.add(chunk)
+        if answer.excess:
+            raise self._malformed(f"sent an answer with {answer.excess}, which is no answer to work with")
+        return text
 
     def _take_body(self, body: bytes, answer: Assembly, on_text: OnText) -> None:
         """Take an answer that came as one JSON object."""
@@ -221,7 +244,7 @@ class ChatCompletionsExchange:
         error = error_of(value)
         if error is not None:
             raise self._host.stream_failure(error, datetime.now(UTC))
-        text = answer.add(value)
+        text = self._take_chunk(value, answer)
         if not answer.has_choice:
             raise self._malformed("sent an answer without a message of the model")
         if text:
@@ -243,12 +266,14 @@ class ChatCompletionsExchange:
         if stop not in _WITHHELD and calls and all(call.is_whole for call in calls):
             stop = StopReason.TOOL_CALLS
         self._answer, self._calls = answer, calls
+        if answer.left_out:
+            _log.warning("%s named more than %d sources; %d are left out.", self._host, MAX_SOURCES, answer.left_out)
         return Round(
             text="".join(answer.text),
             calls=tuple(call.requested for call in calls),
             stop=stop,
             usage=answer.usage,
-            sources=tuple(answer.sources),
+            sources=answer.sources,
         )
 
     def _malformed(self, words: str, server_message: str = "") -> ProviderError:
