@@ -109,9 +109,7 @@ class _Cutter:
 
     def _emit(self) -> None:
         if self.end > self.start:
-            self.chunks.append(
-                Chunk(self.text[self.start : self.end], len(self.chunks), self.heading, self.start)
-            )
+            self.chunks.append(Chunk(self.text[self.start : self.end], len(self.chunks), self.heading, self.start))
         self.start = self.end
 
     def _overlapping(self, unit_start: int, unit_end: int, section_start: int) -> int:

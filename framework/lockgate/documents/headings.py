@@ -102,12 +102,7 @@ def _underlined(text: str) -> Iterator[Heading]:
     for start, line in _lines(text):
         adornment = _ADORNMENT.match(line) if len(line) <= MAX_HEADING_CHARACTERS else None
         title = above[1].strip()
-        if (
-            adornment
-            and title
-            and len(line.rstrip()) >= len(title)
-            and any(character.isalnum() for character in title)
-        ):
+        if adornment and title and len(line.rstrip()) >= len(title) and any(character.isalnum() for character in title):
             overlined = bool(before[1]) and before[1].rstrip() == line.rstrip()
             level = styles.setdefault((adornment[1], overlined), len(styles) + 1)
             yield Heading(before[0] if overlined else above[0], level, _title(title))

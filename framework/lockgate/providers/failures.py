@@ -255,11 +255,11 @@ _PREDICATES = {
 def _from_object(error: Mapping[str, object], body: object) -> ServerError:
     message = error.get("message") or error.get("msg") or error.get("detail") or error.get("error")
     kind = error.get("type") or error.get("status")
-    words = message if isinstance(message, str) else "" if message is None else json_text(message)
+    words = message if isinstance(message, str) else "" if message is None else _json_text(message)
     return ServerError(words, _word(kind), _word(error.get("code")), body)
 
 
-def json_text(value: object) -> str:
+def _json_text(value: object) -> str:
     """Return a value of a host as JSON; words in its place where it is nested too deeply to be written."""
     try:
         return json.dumps(value)

@@ -16,9 +16,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lockgate.errors import FailureKind, ProviderError
+from lockgate.providers.decompression import CompressionError, unpacked
 from lockgate.providers.endpoint import without_credentials
 from lockgate.providers.failures import AskedHost
 from lockgate.providers.retry import RetryPolicy
@@ -98,9 +99,10 @@ class HttpAnswer:
         self.headers: Mapping[str, str] = response.headers
         self._request = request
         self._response = response
-        # No coding is asked for; one that comes all the same is undone.
-        coded = response.headers.get("content-encoding", "identity") != "identity"
-        self._pieces: AsyncIterator[bytes] = response.aiter_bytes() if coded else response.aiter_raw()
+        # No coding is asked for; one that comes all the same is undone, not by httpx: that unpacks without limit.
+        coding = response.headers.get("content-encoding", "").strip()
+        raw = cast(AsyncGenerator[bytes, None], response.aiter_raw())  # what it is behind httpx's wider type
+        self._pieces = raw if coding.lower() in ("", "identity") else unpacked(raw, coding)
         self._ended = False
 
     def __repr__(self) -> str:
@@ -156,8 +158,7 @@ class HttpAnswer:
     async def aclose(self) -> None:
         """Let go of the connection: back into the pool when the body was read, closed otherwise."""
         self._ended = True
-        if isinstance(self._pieces, AsyncGenerator):
-            await self._pieces.aclose()
+        await self._pieces.aclose()
         await self._response.aclose()
 
 
@@ -386,8 +387,8 @@ def _body_failure(problem: Exception, request: HttpRequest) -> Exception:
         case httpx.TimeoutException():
             words = f"fell silent in the middle of its answer, for {request.timeouts.read:g} seconds"
             return request.host.failure(FailureKind.TIMEOUT, words)
-        case httpx.DecodingError():
-            return request.host.failure(FailureKind.MALFORMED, "sent an answer whose compression is broken")
+        case CompressionError():
+            return request.host.failure(FailureKind.MALFORMED, str(problem))
         case httpx.HTTPError() | httpx.StreamError():
             words = "closed the connection in the middle of its answer"
             return request.host.failure(FailureKind.CUT_OFF, words)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockgate.documents import Chunk, Document, DocumentKind, chunk, find_headings
+from lockgate.documents import Chunk, Document, DocumentKind, Heading, chunk, find_headings
+from lockgate.documents.headings import heading_paths
 
 
 def cut(text: str, limit: int = 100, overlap: int = 0, kind: DocumentKind = DocumentKind.MARKDOWN) -> list[Chunk]:
@@ -132,3 +133,33 @@ def test_underlined_headings_rank_in_the_order_their_style_appears() -> None:
 def test_source_code_has_no_headings() -> None:
     """Comments with a number sign in source code are no headings."""
     assert find_headings("# comment\n\n=====\nTitle\n=====\n", DocumentKind.SOURCE_CODE) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("# foo ##", "foo"),
+        ("# foo#", "foo#"),
+        ("## foo # bar ##  \t", "foo # bar"),
+        ("#\tfoo", "foo"),
+        ("   #   foo   ", "foo"),
+        ("# foo \t ####", "foo"),
+        ("#foo", ""),
+        ("####### foo", ""),
+        ("## ##", ""),
+        ("#", ""),
+        ("# a" + " " * 300 + "b", "a b"),
+    ],
+)
+def test_the_title_of_a_heading_ends_before_its_closing_signs(line: str, title: str) -> None:
+    """Closing number signs count only after a blank; a heading without text is none (CommonMark 0.31, 4.2)."""
+    assert [heading.title for heading in find_headings(line, DocumentKind.MARKDOWN)] == ([title] if title else [])
+
+
+def test_the_way_to_a_heading_is_cut_at_its_beginning() -> None:
+    """However deep headings lie, a way keeps its last 200 characters, as if it were cut once in the end."""
+    titles = [letter * 60 for letter in "abcdef"]
+    headings = [Heading(0, level, title) for level, title in enumerate(titles, 1)]
+    paths = heading_paths([*headings, Heading(0, 2, "z")])
+    assert paths[:6] == [" > ".join(titles[: depth + 1])[-200:] for depth in range(6)]
+    assert paths[6] == "a" * 60 + " > z"

@@ -1,7 +1,9 @@
 import codecs
 import gzip
+import hashlib
 import os
 import socket
+import zlib
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,47 @@ def test_a_broken_archive_is_refused(tmp_path: Path, cut: slice) -> None:
     path.write_bytes(gzip.compress(b"some text, long enough to be cut " * 20)[cut])
     with pytest.raises(NotTextError, match="breaks off"):
         read_document(path)
+
+
+def test_an_archive_of_too_many_members_is_refused(tmp_path: Path) -> None:
+    """A gzip file of exactly the limit of members is read; one member more is refused with the limit in words."""
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"") * 999 + gzip.compress(b"end"))
+    assert read_document(path).text == "end"
+    path.write_bytes(gzip.compress(b"") * 1_000 + gzip.compress(b"end"))
+    with pytest.raises(NotTextError, match="more than 1,000 members"):
+        read_document(path)
+
+
+def test_unpacking_copies_little_of_what_follows_a_member(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What unpackers are given in all grows with the file, not with its members times its size."""
+    given, real = 0, zlib.decompressobj
+
+    class Counting:
+        def __init__(self, wbits: int) -> None:
+            self.real = real(wbits)
+
+        def decompress(self, data: bytes, limit: int) -> bytes:
+            nonlocal given
+            given += len(data)
+            return self.real.decompress(data, limit)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self.real, name)
+
+    path = tmp_path / "a.gz"
+    noise = gzip.compress(hashlib.shake_128().hexdigest(3_000).encode())
+    path.write_bytes(noise * 900)
+    monkeypatch.setattr(zlib, "decompressobj", Counting)
+    assert len(read_document(path).text) == 900 * 6_000
+    assert given <= path.stat().st_size + 900 * 16 * 1024
+
+
+def test_what_follows_the_members_is_passed_over(tmp_path: Path) -> None:
+    """Padding after the last member, as tapes and some tools leave it, does not matter."""
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"one ") + gzip.compress(b"two") + bytes(40_000))
+    assert read_document(path).text == "one two"
 
 
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:

@@ -166,3 +166,31 @@ def test_a_hosts_words_are_short_and_on_one_line() -> None:
     assert error.server_message.startswith("a [31m b")
     assert len(error.server_message) <= 2_000
     assert str(error).isprintable()
+
+
+@pytest.mark.parametrize("body", [b"[" * 700 + b"]" * 700, b'{"error":{"message":' + b"[" * 700 + b"]" * 700 + b"}}"])
+def test_a_deep_body_is_told_without_a_crash(body: bytes) -> None:
+    """Nesting costs no stack: a body of any depth becomes an error of a few words."""
+    error = HOST.stream_failure(read_error_body(body), NOW)
+    assert error.kind is FailureKind.SERVER
+    assert len(str(error)) < 3_000
+
+
+def test_what_is_too_deep_to_write_is_told_in_words() -> None:
+    """A value that JSON cannot hold for its depth does not raise."""
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    error = read_error({"error": {"message": deep}})
+    assert error is not None
+    assert error.message == "a value that is nested too deeply to be shown"
+
+
+@pytest.mark.parametrize("shift", range(0, 30, 3))
+@pytest.mark.parametrize("padding", ["x", " "])
+def test_a_long_message_never_ends_in_half_a_key(padding: str, shift: int) -> None:
+    """Wherever a long message is cut before it is cleaned, no part of a key is left, even where blanks shrink."""
+    message = padding * (16_000 - shift) + KEY + "y" * 1_000_000
+    words = HOST.failure(FailureKind.SERVER, "failed", server_message=message).server_message
+    assert len(words) <= 2_000
+    assert KEY[:4] not in words

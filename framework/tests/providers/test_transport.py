@@ -7,11 +7,14 @@ import socket
 import ssl
 import subprocess
 import sys
+import zlib
+from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime
 
 import pytest
 
 from lockgate.errors import FailureKind, ProviderError
+from lockgate.providers.decompression import CompressionError, unpacked
 from lockgate.providers.retry import RetryPolicy
 from lockgate.providers.transport import HttpRequest, Timeouts, Transport, _why_unreachable
 from lockgate.testing import Delivery, FakeProvider, answer_error, answer_page, answer_raw, answer_text
@@ -82,6 +85,59 @@ async def test_a_broken_compression_is_malformed() -> None:
         transport = Transport()
         assert (await failure_of(transport, request_to(fake))).kind is FailureKind.MALFORMED
         await transport.aclose()
+
+
+async def packed_pieces(packed: bytes, coding: str, size: int) -> list[bytes]:
+    """What comes of a compressed body that arrives in pieces of `size` bytes."""
+
+    async def pieces() -> AsyncGenerator[bytes, None]:
+        for start in range(0, len(packed), size):
+            yield packed[start : start + size]
+
+    return [piece async for piece in unpacked(pieces(), coding)]
+
+
+def raw_deflate(body: bytes) -> bytes:
+    """A body as the hosts compress it that leave zlib's header out."""
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(body) + packer.flush()
+
+
+@pytest.mark.parametrize("size", [1, 7, 100_000])
+@pytest.mark.parametrize(
+    ("coding", "pack"), [("gzip", gzip.compress), (" X-GZIP", gzip.compress), ("deflate", zlib.compress),
+                         ("deflate", raw_deflate)],
+)  # fmt: skip
+async def test_every_known_compression_is_unpacked(coding: str, pack: Callable[[bytes], bytes], size: int) -> None:
+    """Gzip, and deflate with and without a header, come whole from pieces of any size; what follows does not."""
+    body = bytes(range(256)) * 300 + b"a" * 200_000
+    assert b"".join(await packed_pieces(pack(body) + b"more", coding, size)) == body
+
+
+async def test_a_small_piece_that_unpacks_to_much_comes_in_small_steps() -> None:
+    """What a few bytes stand for is handed on bit by bit, so that a reader can stop before it fills the memory."""
+    sizes = [len(piece) for piece in await packed_pieces(gzip.compress(bytes(5_000_000)), "gzip", 100_000)]
+    assert (sum(sizes), max(sizes)) == (5_000_000, 65_536)
+
+
+@pytest.mark.parametrize("coding", ["gzip, gzip", "br", "zstd", "gzip,br"])
+async def test_a_compression_that_is_not_known_is_malformed(coding: str) -> None:
+    """Nobody asked for it, and its bytes are no answer; the coding is named."""
+    async with FakeProvider([answer_raw(b"x", headers=(("Content-Encoding", coding),))]) as fake:
+        transport = Transport()
+        failure = await failure_of(transport, request_to(fake))
+        await transport.aclose()
+    assert failure.kind is FailureKind.MALFORMED
+    assert f"not asked for ({coding})" in str(failure)
+
+
+async def test_a_compressed_body_that_unpacks_to_nothing_comes_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty blocks go on for ever and yield nothing to count: the bytes that come are bounded too."""
+    monkeypatch.setattr("lockgate.providers.decompression.LARGEST_COMPRESSED", 1_000)
+    empty_blocks = b"\x00\x00\x00\xff\xff"
+    assert await packed_pieces(empty_blocks * 200, "deflate", 100) == []
+    with pytest.raises(CompressionError, match="more than 1000 bytes"):
+        await packed_pieces(empty_blocks * 201, "deflate", 100)
 
 
 @pytest.mark.parametrize("status", [408, 429, 502, 504, 529])

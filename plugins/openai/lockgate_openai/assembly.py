@@ -23,7 +23,7 @@ MAX_REASONING_DETAILS = 500_000
 """Entries of `reasoning_details` in a single answer: some hosts send one for each token."""
 
 LONGEST_NAME = 256
-"""Characters of a function's name that are kept: more than any host allows, so a longer one is never taken for right."""
+"""Characters of a function's name that are kept: more than any host allows, so a name cut here is no right one."""
 
 _MAX_INDEXES = 1_024
 _MAX_CHECKS = 100
@@ -286,7 +286,9 @@ class Assembly:
                 return None if is_another else known
             return known
         last = self.calls[-1] if self.calls else None
-        return None if last is not None and _carries(entry, "name") and last.has_whole_arguments(self._allowance) else last
+        if last is not None and _carries(entry, "name") and last.has_whole_arguments(self._allowance):
+            return None
+        return last
 
     def _take_usage(self, usage: object) -> None:
         if not isinstance(usage, dict):
@@ -302,10 +304,17 @@ def error_of(chunk: Mapping[str, Any], event: str = "") -> ServerError | None:
     It is looked for before `choices`: some hosts send both.
     """
     if event == "error":
-        return read_error(chunk) or ServerError(json.dumps(chunk))
+        return read_error(chunk) or ServerError(_told(chunk))
     if chunk.get("error") or "choices" not in chunk:
         return read_error(chunk)
     return None
+
+
+def _told(chunk: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(chunk)
+    except RecursionError:
+        return "a value that is nested too deeply to be shown"
 
 
 def _carries(entry: Mapping[str, Any], name: str) -> bool:

@@ -42,7 +42,7 @@ from lockgate_openai.encoding import (
 from lockgate_openai.profiles import ADAPTER
 
 LARGEST_STREAM = 256 * 1024 * 1024
-"""Bytes of one streamed answer; more is refused."""
+"""Bytes of one streamed answer, from its first character on; more is refused."""
 
 LARGEST_BODY = 16 * 1024 * 1024
 """Bytes of an answer in one piece, as of a single event: what is parsed at once takes some twenty times as much."""
@@ -105,7 +105,7 @@ class ChatCompletionsExchange:
         self._system = encode_system(profile.system_role, request.system, None)
         self._messages = [encode_turn(message) for message in request.messages]
         self._ids = CallIds(nine_only=profile.tool_call_id_format == "nine_alphanumeric")
-        self._answer: Assembly | None = None
+        self._turn = b""
         self._calls: list[FinishedCall] = []
 
     async def round(self, on_text: OnText, *, final: str | None = None) -> Round:
@@ -127,10 +127,9 @@ class ChatCompletionsExchange:
         if [result.call_id for result in results] != asked:
             arrived = [result.call_id for result in results]
             raise UsageError(f"One result per call is needed, in order: for {asked}, not for {arrived}.")
-        if not self._calls or self._answer is None:
+        if not self._calls:
             return
-        returns_reasoning = self._profile.returns_reasoning
-        self._messages.append(encode_call_turn(self._answer, self._calls, returns_reasoning=returns_reasoning))
+        self._messages.append(self._turn)
         self._messages += [encode_result(result.call_id, result) for result in results]
         self._calls = []
 
@@ -154,13 +153,14 @@ class ChatCompletionsExchange:
             return self._take_body(await http.read(LARGEST_BODY), answer, on_text)
         begun = await self._beginning(http)
         # Some relays call everything an event stream: the first character says what it is.
-        sign = begun.removeprefix(_MARK).lstrip()[:1]
+        begun = begun.removeprefix(_MARK).lstrip()
+        sign = begun[:1]
         if not sign:
             return self._check_end(answer, done=False)
         if sign in b"{[":
-            return self._take_body(begun + await http.read(LARGEST_BODY), answer, on_text)
+            return self._take_body(await self._whole(begun, http), answer, on_text)
         if sign == b"<":
-            page = read_error_body((begun + await http.read(LARGEST_BODY))[:65_536]).message
+            page = read_error_body((await self._whole(begun, http))[:65_536]).message
             raise self._malformed("answered with something that is no model's answer", page)
         return await self._take_stream(begun, http, answer, on_text)
 
@@ -175,6 +175,12 @@ class ChatCompletionsExchange:
             if content:
                 break
         return bytes(begun)
+
+    async def _whole(self, begun: bytes, http: HttpAnswer) -> bytes:
+        body = begun + await http.read(LARGEST_BODY)
+        if len(body) > LARGEST_BODY:
+            raise self._malformed(f"sent an answer of more than {LARGEST_BODY} bytes")
+        return body
 
     async def _take_stream(self, begun: bytes, http: HttpAnswer, answer: Assembly, on_text: OnText) -> None:
         reader = SseReader()
@@ -265,7 +271,7 @@ class ChatCompletionsExchange:
             stop = StopReason.REFUSAL
         if stop not in _WITHHELD and calls and all(call.is_whole for call in calls):
             stop = StopReason.TOOL_CALLS
-        self._answer, self._calls = answer, calls
+        self._turn, self._calls = self._encode(answer, calls), calls
         if answer.left_out:
             _log.warning("%s named more than %d sources; %d are left out.", self._host, MAX_SOURCES, answer.left_out)
         return Round(
@@ -275,6 +281,16 @@ class ChatCompletionsExchange:
             usage=answer.usage,
             sources=answer.sources,
         )
+
+    def _encode(self, answer: Assembly, calls: Sequence[FinishedCall]) -> bytes:
+        """Encode the turn as it goes back with the results; nothing where there is no call."""
+        if not calls:
+            return b""
+        try:
+            return encode_call_turn(answer, calls, returns_reasoning=self._profile.returns_reasoning)
+        except (ValueError, RecursionError):
+            words = "sent beside its calls what cannot go back: a number that JSON does not have, or too deep a value"
+            raise self._malformed(words) from None
 
     def _malformed(self, words: str, server_message: str = "") -> ProviderError:
         return self._host.failure(FailureKind.MALFORMED, words, server_message=server_message)
