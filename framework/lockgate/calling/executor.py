@@ -181,7 +181,7 @@ class Executor:
                 arguments = read_object(requested.arguments)
             except ArgumentRefused as refused:
                 unreadable = refused
-        sensitive = offered.registered.definition.sensitive_arguments if offered else ()
+        sensitive = _sensitive(offered, arguments) if offered else ()
         masker = Masker(arguments, sensitive, offered.settings if offered else None)
         shown = {
             masker.for_trace(name): masker.for_trace(value)
@@ -272,7 +272,7 @@ class Executor:
         scope, state = self._with.guard.scope(), CallState()
         settings = self._settings_now(offered)
         call = replace(
-            call, masker=Masker(call.arguments, offered.registered.definition.sensitive_arguments, settings)
+            call, masker=Masker(call.arguments, _sensitive(offered, call.arguments), settings)
         )
         context = ToolContext(
             self.chat, self._with.standing(), self._with.component, settings, self._with.services(),
@@ -385,6 +385,13 @@ class Executor:
             fault.error, fault.traceback
         )))  # fmt: skip
         return self._ended(call, TraceStatus.ERROR, FAILED + _BROKEN, _BROKEN, executed=executed)
+
+
+def _sensitive(offered: Offered, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names whose values are hidden. Where a tool has any, a name it does not know may be one misspelt."""
+    stated = offered.registered.definition.sensitive_arguments
+    known: Any = offered.function.parameters.get("properties", {})
+    return (*stated, *(name for name in arguments if name not in known)) if stated else ()
 
 
 def _key(call: _Call) -> tuple[str, str]:

@@ -140,7 +140,7 @@ class Refusals:
 
     def _note(self, path: Sequence[str | int], before: str, value: str, after: str) -> None:
         name = path_name(path)
-        hidden = MASK if any(part in self._sensitive for part in path) else value
+        hidden = MASK if value and any(part in self._sensitive for part in path) else value
         self._sentences.setdefault(name, (before + value + after, before + hidden + after))
 
     def _at(self, path: Sequence[str | int]) -> tuple[Any, Any]:

@@ -10,16 +10,17 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
-from calling_kit import DONE, AnyTool, KeySettings, asking, probe
+from calling_kit import DONE, AnyTool, KeySettings, asked, asking, probe
 
 from lockgate.calling import ContentFiltered, Event
 from lockgate.calling.masking import Masker, masked_arguments
 from lockgate.chat import MASK, MemoryChatStore, Source
 from lockgate.errors import ArgumentRefused, ToolBlocked, ToolFailed
+from lockgate.policy import ToolOutboundData
 from lockgate.registry import Rules
 from lockgate.settings import Layers
 from lockgate.testing import Call, answer_calls
-from lockgate.tools import ToolContext, ToolResult
+from lockgate.tools import ToolContext, ToolResult, tool
 
 CORE, OWN_CORE = "CANARY7731", "PASSPHRASE9"
 KEY = f'k"y\\ü/{CORE}+ &<x>'
@@ -192,3 +193,21 @@ def test_an_encoded_value_is_no_form_that_is_searched() -> None:
     """What a tool encodes on purpose is its own affair: masking is no filter against a hostile tool."""
     encoded = base64.b64encode(KEY.encode()).decode()
     assert Masker({"password": KEY}, ["password"], None).for_trace(encoded) == encoded
+
+
+async def test_a_misspelt_sensitive_argument_is_masked_too() -> None:
+    """Where a tool has sensitive arguments, a name it does not know may be one of them."""
+
+    @tool(id="log_in", sensitive_arguments=("password",), outbound_data=ToolOutboundData.NONE)
+    def log_in(password: str) -> str:
+        """Log in.
+
+        Args:
+            password: the password
+        """
+        return password
+
+    done = await asked([answer_calls(Call("log_in", {"Password": "CANARY-1"})), DONE], log_in)
+    (trace,) = done.run.traces
+    assert trace.arguments == {"Password": "*****"}
+    assert trace.status_message.startswith('The argument "password" is missing; it must be a text. There is no')
