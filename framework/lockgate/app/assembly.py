@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lockgate.app.configuration import Configuration, InstanceConfig
+from lockgate.app.contributed import loops_of, observers_of, read_all, read_kind, tools_of_sources
 from lockgate.app.providers import Directory, directory
 from lockgate.app.services import Services
 from lockgate.calling.loop import Loop, ToolCallingLoop
 from lockgate.calling.run import Observer
 from lockgate.guard import Guard
 from lockgate.plugin_host.host import PluginHost
-from lockgate.registry.beside import guarded_beside
-from lockgate.registry.contribution import Contribution
+from lockgate.registry.calls import attempt
+from lockgate.registry.contribution import Contribution, Owner
 from lockgate.registry.incidents import IncidentLog
 from lockgate.registry.preparation import Preparation
 from lockgate.registry.registry import PLUGIN_DEADLINE, Registry
@@ -67,21 +67,23 @@ async def assemble(
     services = Services(host, data_dir, guard, lambda family: tuple(instances.get(family, ())))
     problems = list(configuration.problems)
     asked = await run_in_thread(_ask_all, host, services)
-    _open_instances(asked["kinds"], configuration.instances, instances, problems)
+    await run_in_thread(_open_instances, asked["kinds"], configuration.instances, instances, problems)
     contributions = [item for hook in _REGISTERED for item in asked[hook]]
-    contributions += await _tools_of_sources(asked["tool_definition_sources"], incidents)
-    registry = Registry(contributions, configuration.rules, incidents)
-    adapters, profiles = asked["provider_adapters"], asked["provider_profiles"]
-    found = directory(adapters, profiles, configuration.providers, configuration.secret)
-    observers = tuple(item.value for item in asked["observers"])
-    loops: dict[str, Loop] = {"tool_calling": ToolCallingLoop()}
-    for item in asked["loops"]:
-        loops.setdefault(str(getattr(item.value, "id", "")), item.value)
-    problems.extend(found.problems)
-    problems.extend(str(rejection) for rejection in registry.rejections)
-    return Assembly(
-        host, registry, Preparation(registry, services), found, services, observers, loops, tuple(problems)
-    )
+    contributions += await tools_of_sources(asked["tool_definition_sources"], incidents, problems)
+
+    def put_together() -> Assembly:  # reads what strangers contributed, so it does not run on the event loop
+        registry = Registry(contributions, configuration.rules, incidents)
+        found = directory(
+            asked["provider_adapters"], asked["provider_profiles"], configuration.providers, configuration.secret
+        )
+        observers = observers_of(asked["observers"], problems)
+        loops = loops_of(asked["loops"], {"tool_calling": ToolCallingLoop()}, problems)
+        problems.extend(found.problems)
+        problems.extend(str(rejection) for rejection in registry.rejections)
+        preparation = Preparation(registry, services)
+        return Assembly(host, registry, preparation, found, services, observers, loops, tuple(problems))
+
+    return await run_in_thread(put_together)
 
 
 def _ask_all(host: PluginHost, services: Services) -> dict[str, list[Contribution]]:
@@ -97,17 +99,23 @@ def _open_instances(
     instances: dict[str, list[Instance]],
     problems: list[str],
 ) -> None:
-    kinds: dict[tuple[str, str], Kind] = {}
-    for item in contributed:
-        if isinstance(item.value, Kind):
-            kinds.setdefault((item.value.family, item.value.id), item.value)
+    kinds: dict[tuple[str, str], tuple[Kind, Owner]] = {}
+    for item, name, kind in read_all(contributed, "kind", read_kind, problems):
+        known = kinds.setdefault((kind.family, name), (kind, item.owner))
+        if known[0] is not kind:
+            problems.append(f"The kind {name!r} of {item.owner} was not taken: {known[1]} has that name.")
     for config in sorted(configured, key=lambda entry: entry.id):
-        kind = kinds.get((config.family, config.kind))
-        if kind is None:
-            known = ", ".join(sorted(name for family, name in kinds if family == config.family)) or "none"
-            problems.append(f"{config.family} {config.id!r} is of the kind {config.kind!r}; installed are: {known}.")
+        found = kinds.get((config.family, config.kind))
+        if found is None:
+            names = ", ".join(sorted(name for family, name in kinds if family == config.family)) or "none"
+            problems.append(f"{config.family} {config.id!r} is of the kind {config.kind!r}; installed are: {names}.")
             continue
-        settings, wrong = read_settings(kind.settings_model, config.values)
+        kind, owner = found
+        outcome = attempt(read_settings, kind.settings_model, config.values, deadline=PLUGIN_DEADLINE)
+        if outcome.value is None:
+            problems.append(f"{config.family} {config.id!r} cannot be used: reading its settings failed in {owner}.")
+            continue
+        settings, wrong = outcome.value
         if settings is None:
             text = "; ".join(f"{name} {why}" for name, why in wrong.items())
             problems.append(f"{config.family} {config.id!r} cannot be used: {text}.")
@@ -115,16 +123,3 @@ def _open_instances(
         instances.setdefault(config.family, []).append(
             Instance(kind, config.id, config.name or config.id, settings, config.set_by)
         )
-
-
-async def _tools_of_sources(sources: Sequence[Contribution], incidents: IncidentLog) -> list[Contribution]:
-    """Ask the sources of tool definitions for the tools they have now. One that fails brings none."""
-    found: list[Contribution] = []
-    for item in sources:
-        name = str(getattr(item.value, "name", type(item.value).__name__))
-        tools: Any = await guarded_beside(
-            item.owner, f"tools of {name}", item.value.tools,
-            deadline=PLUGIN_DEADLINE * 5, fallback=(), incidents=incidents,
-        )
-        found.extend(Contribution("tools", tool, item.owner) for tool in tools or ())
-    return found

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from lockgate.app.configuration import ProviderConfig, no_secrets
+from lockgate.app.contributed import read_all, read_profile, with_name
 from lockgate.errors import ConfigurationError, UnknownNameError
 from lockgate.policy import (
     BUILT_IN,
@@ -184,14 +185,13 @@ def directory(
 
 def _first(contributions: Iterable[Contribution], what: str, problems: list[str]) -> dict[str, Contribution]:
     found: dict[str, Contribution] = {}
-    for item in sorted(contributions, key=lambda contribution: contribution.owner.order):
-        name = getattr(item.value, "id", None)
-        if not isinstance(name, str) or not name:
-            problems.append(f"A {what} of {item.owner} has no ID and was not taken.")
-        elif name in found:
+    ordered = sorted(contributions, key=lambda contribution: contribution.owner.order)
+    copying = read_profile if what == "provider profile" else with_name()
+    for item, name, value in read_all(ordered, what, copying, problems):
+        if name in found:
             problems.append(f"The {what} {name!r} of {item.owner} was not taken: {found[name].owner} has that name.")
         else:
-            found[name] = item
+            found[name] = replace(item, value=value)
     return found
 
 

@@ -14,6 +14,7 @@ from lockgate.settings.instances import Instance
 
 logger = logging.getLogger("lockgate.app")
 _OPEN_DEADLINE = 10.0
+_COMPARE_DEADLINE = 2.0
 
 
 class Services:
@@ -48,8 +49,8 @@ class Services:
         key = (instance.kind.family, instance.id)
         with self._lock:
             known = self._opened.get(key)
-            if known is not None and known[0] == instance:
-                return known[1]
+        if known is not None and _is_same(known[0], instance):
+            return known[1]
         create = instance.kind.create
         if create is None:
             raise ConfigurationError(f"The kind {instance.kind.id!r} makes nothing of an instance.")
@@ -63,3 +64,8 @@ class Services:
     def contributions(self, hook: str) -> Sequence[Any]:
         """Return what plugins contribute through a hook, in stable order."""
         return [item.value for item in self._host.contributions(hook, services=self)]
+
+
+def _is_same(known: Instance, instance: Instance) -> bool:
+    """Compare two states of an instance. Settings are a plugin's class, so comparing them runs its code."""
+    return known is instance or attempt(lambda: bool(known == instance), deadline=_COMPARE_DEADLINE).value is True

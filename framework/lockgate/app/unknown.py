@@ -44,7 +44,7 @@ def _told(key: str, what: str, names: Iterable[str], known: Iterable[str]) -> It
 
 
 def _settings_of_tools(stored: Mapping[str, object], registry: Registry) -> Iterator[str]:
-    known = {tool.id: tool.tool.settings_model for tool in registry.tools}
+    known = {tool.id: tool.settings_model for tool in registry.tools}
     keys: dict[str, list[str]] = {}
     for key in stored:
         tool_id, _, name = key.partition(".")

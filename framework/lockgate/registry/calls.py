@@ -33,7 +33,7 @@ T = TypeVar("T")
 F = TypeVar("F")
 Passes = tuple[type[Exception], ...]
 
-_left_tasks: "set[asyncio.Task[Outcome[Any]]]" = set()  # the event loop itself holds tasks weakly only
+_left_tasks: "set[asyncio.Task[Any]]" = set()  # the event loop itself holds tasks weakly only
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,10 +262,10 @@ async def _cancel(task: "asyncio.Task[Outcome[T]]", note: CallUnderWay) -> None:
     finally:
         if not task.done():
             note.leave()
-            _leave(task)
+            leave_behind(task)
 
 
-def _leave(task: "asyncio.Task[Outcome[T]]") -> None:
+def leave_behind(task: "asyncio.Task[Any]") -> None:
     """Let go of a task that holds on to its cancellation. `asyncio.run` would wait for it for ever."""
     _left_tasks.difference_update([other for other in _left_tasks if other.get_loop().is_closed()])
     _left_tasks.add(task)

@@ -4,24 +4,23 @@ Candidates are the selected tools and those that offer themselves from the conte
 checks; then it is asked what it offers in this request. A tool that fails while it is asked costs itself alone.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lockgate.chat.prompt import tool_policy
 from lockgate.chat.values import ChatThread
 from lockgate.policy import ProviderStanding
 from lockgate.providers.contract import OfferedFunction
-from lockgate.registry.beside import guarded_beside
+from lockgate.registry import copies
+from lockgate.registry.asking import PASSING, ask_beside
 from lockgate.registry.checks import Block, Situation, ToolOfferBlockReason, first_block
 from lockgate.registry.registration import Registered
 from lockgate.registry.registry import PLUGIN_DEADLINE, Registry
 from lockgate.settings.model import ToolSettings
 from lockgate.tools.base import Tool
 from lockgate.tools.context import RequestContext, ToolServices
-from lockgate.tools.definition import Components, ToolActivation, ToolFunction
-from lockgate.tools.result import to_compact_json
-from lockgate.tools.schema import narrowed
+from lockgate.tools.definition import Components, ToolActivation
 
 _NOTHING_TO_OFFER = Block(
     ToolOfferBlockReason.NOT_AVAILABLE_HERE, "It passed every check, but has nothing to offer in this chat."
@@ -97,8 +96,15 @@ class Preparation:
             is_context = registered.definition.activation is ToolActivation.CONTEXT
             if not is_context and registered.id not in wanted:
                 continue
-            situation = await registry.situation(registered.id, standing, component, chat.requirements)
-            result = first_block(situation) or await self._resolved(situation, chat)
+            result: Offered | Block
+            try:
+                situation = await registry.situation(registered.id, standing, component, chat.requirements)
+                result = first_block(situation) or await self._resolved(situation, chat)
+            except PASSING:
+                raise
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it costs this tool alone
+                why = registry.note_failure(registered, "preparing", error)
+                result = Block(ToolOfferBlockReason.NOT_AVAILABLE_HERE, why)
             if isinstance(result, Block):
                 left_out[registered.id] = result
             else:
@@ -117,30 +123,44 @@ class Preparation:
         assert settings is not None  # noqa: S101 - likewise, it is configured
         context = RequestContext(chat, situation.standing, situation.component, settings, self._services)
         tool = registered.tool
-        function: OfferedFunction | None
+        function = self._as_registered(registered)
         choices: Mapping[str, tuple[str, ...]] = {}
-        if type(tool).resolve_function is Tool.resolve_function:
-            function = self._as_registered(registered)
-        else:
-            answer: Any = await self._ask(registered, "resolve_function", tool.resolve_function, context)
-            if answer is None:
+        if type(tool).resolve_function is not Tool.resolve_function:
+            parameters = registered.definition.parameters
+            answer = await self._ask(
+                registered, "resolve_function", lambda: tool.resolve_function(context),
+                lambda found: copies.function(found, parameters),
+            )
+            if isinstance(answer, _Failed):
+                return self._failed(registered, "resolve_function", answer.why)
+            resolved, fell_back = answer
+            if resolved is None:
                 return _NOTHING_TO_OFFER
-            try:
-                function, choices = self._tailored(registered, answer)
-            except _Failed as failed:
-                return self._failed(registered, "resolve_function", str(failed))
-        if type(tool).resolve_instructions is Tool.resolve_instructions:
-            instructions = registered.definition.instructions
-        else:
-            instructions = await self._ask(registered, "resolve_instructions", tool.resolve_instructions, context)
-            if not isinstance(instructions, str):
-                return self._failed(registered, "resolve_instructions", "it gave no text")
+            if fell_back:
+                self._registry.incidents.add(
+                    registered.owner, f"resolve_function of {registered.id}",
+                    "its parameters are no schema of an object; the registered ones are used",
+                )
+            function = replace(function, description=resolved.description, parameters=resolved.parameters)
+            choices = resolved.choices
+        instructions: Any = registered.definition.instructions
+        if type(tool).resolve_instructions is not Tool.resolve_instructions:
+            instructions = await self._ask(
+                registered, "resolve_instructions", lambda: tool.resolve_instructions(context),
+                lambda found: copies.text(found, "answer"),
+            )
+            if isinstance(instructions, _Failed):
+                return self._failed(registered, "resolve_instructions", instructions.why)
         return Offered(registered, function, choices, instructions, settings)
 
-    async def _ask(self, registered: Registered, what: str, function: Any, context: RequestContext) -> Any:
-        return await guarded_beside(
-            registered.owner, f"{what} of {registered.id}", function, context,
-            deadline=PLUGIN_DEADLINE, fallback=_Failed("it raised or was late"), incidents=self._registry.incidents,
+    async def _ask(
+        self, registered: Registered, what: str, function: Callable[[], Any], copying: Callable[[Any], Any]
+    ) -> Any:
+        """Ask a tool and copy its answer, both away from this event loop and under one deadline."""
+        return await ask_beside(
+            registered.owner, f"{what} of {registered.id}", function, copying,
+            deadline=PLUGIN_DEADLINE, fallback=_Failed("it raised, was late, or gave something that does not fit"),
+            incidents=self._registry.incidents,
         )
 
     def _failed(self, registered: Registered, what: str, why: str) -> Block:
@@ -156,30 +176,9 @@ class Preparation:
             self._registered[registered.id] = known
         return known
 
-    def _tailored(
-        self, registered: Registered, answer: Any
-    ) -> tuple[OfferedFunction, Mapping[str, tuple[str, ...]]]:
-        """Take description, parameters and choices of a resolution; name and strictness stay as registered."""
-        if isinstance(answer, _Failed):
-            raise answer
-        if not isinstance(answer, ToolFunction):
-            raise _Failed(f"it gave a {type(answer).__name__} and no ToolFunction")
-        definition = registered.definition
-        parameters: Any = answer.parameters
-        if not isinstance(parameters, Mapping) or parameters.get("type", "object") != "object":
-            self._registry.incidents.add(
-                registered.owner, f"resolve_function of {registered.id}",
-                "its parameters are no schema of an object; the registered ones are used",
-            )
-            parameters = definition.parameters
-        try:
-            choices = {str(name): tuple(str(value) for value in values) for name, values in answer.choices.items()}
-            shown = narrowed(parameters, choices) if choices else parameters
-            to_compact_json(shown)
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise _Failed(f"its parameters and choices do not fit: {type(error).__name__} {error}") from None
-        return OfferedFunction(definition.id, answer.description, shown, definition.strict), choices
 
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """A question to a tool that failed, and why."""
 
-class _Failed(Exception):
-    """A resolution that failed."""
+    why: str

@@ -2,13 +2,19 @@
 
 Within a phase contributions are taken in the order of distribution and entry point. On a collision the first stays,
 unless a rule pins the other; both owners are shown. What is rejected is kept as a record, never raised.
+
+Whatever is read of a contributed value is read once, here, and copied: a tool whose definition changes is held to what
+it said first.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from lockgate.registry.contribution import FRAMEWORK, Contribution, Owner
-from lockgate.registry.validation import definition_problem, on_the_safe_side
+from lockgate.registry.reading import Named, Reader, Reading
+from lockgate.registry.validation import read_collection, read_option_source, read_tool
+from lockgate.settings.model import NoSettings, ToolSettings
 from lockgate.settings.options import BUILT_IN_OPTION_SOURCES, OptionSource
 from lockgate.tools.base import Tool
 from lockgate.tools.collection import ToolCollection
@@ -17,11 +23,12 @@ from lockgate.tools.definition import ToolActivation, ToolDefinition
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A registered tool: itself, its definition read on the safe side, and its owner."""
+    """A registered tool: itself, a copy of its definition read on the safe side, its owner, its settings model."""
 
     tool: Tool
     definition: ToolDefinition
     owner: Owner
+    settings_model: type[ToolSettings] = NoSettings
 
     @property
     def id(self) -> str:
@@ -51,7 +58,9 @@ class Rejection:
     def __str__(self) -> str:
         """Words for a person."""
         other = f" It belongs to {self.other}." if self.other else ""
-        return f"The {self.kind} {self.id!r} of {self.owner} was not taken: {self.reason}.{other}"
+        article = "An" if self.kind[:1] in "aeiou" else "A"
+        what = f"The {self.kind} {self.id!r}" if self.id else f"{article} {self.kind}"
+        return f"{what} of {self.owner} was not taken: {self.reason}.{other}"
 
 
 @dataclass(slots=True)
@@ -65,83 +74,82 @@ class Registrations:
     rejections: list[Rejection] = field(default_factory=list)
 
 
-def _ordered(contributions: Iterable[Contribution], kind: str, pins: Mapping[str, str]) -> list[Contribution]:
-    """Return the contributions of a kind in the order they are taken, a pinned owner's items before all others."""
+def _read(
+    contributions: Iterable[Contribution], kind: str, pins: Mapping[str, str], reader: Reader,
+    copying: Callable[[Any, Named], Any],
+) -> list[Reading]:
+    """Read the contributions of a kind, each once, and return them in the order they are taken.
+
+    That is by owner, a pinned owner's items before all others.
+    """
     pinned = {name: distribution.lower() for name, distribution in pins.items()}
 
-    def rank(contribution: Contribution) -> tuple[bool, tuple[str, str]]:
-        wanted = pinned.get(_id_of(contribution.value))
-        return (wanted != contribution.owner.distribution.lower(), contribution.owner.order)
+    def rank(reading: Reading) -> tuple[bool, tuple[str, str]]:
+        owner = reading.item.owner
+        return (pinned.get(reading.name) != owner.distribution.lower(), owner.order)
 
-    return sorted((item for item in contributions if item.kind == kind), key=rank)
-
-
-def _id_of(value: object) -> str:
-    found = getattr(getattr(value, "definition", value), "id", "")
-    return found if isinstance(found, str) else ""
+    return sorted((reader.read(item, copying) for item in contributions if item.kind == kind), key=rank)
 
 
 def register(contributions: Sequence[Contribution], pins: Mapping[str, str]) -> Registrations:
-    """Register everything that can be registered."""
-    result = Registrations()
-    _register_sources(contributions, pins, result)
-    _register_tools(contributions, pins, result)
-    _register_collections(contributions, pins, result)
+    """Register everything that can be registered. Runs plugins' code; blocks for at most a deadline per plugin."""
+    result, reader = Registrations(), Reader()
+    _register_sources(_read(contributions, "option_sources", pins, reader, read_option_source), result)
+    known = frozenset(result.sources)
+    _register_tools(
+        _read(contributions, "tools", pins, reader, lambda tool, named: read_tool(tool, named, known)), result
+    )
+    _register_collections(_read(contributions, "collections", pins, reader, read_collection), result)
     for tool_id in result.tools:
         result.collection_of.setdefault(tool_id, tool_id)
     return result
 
 
-def _register_sources(contributions: Sequence[Contribution], pins: Mapping[str, str], result: Registrations) -> None:
+def _rejected(kind: str, reading: Reading, reason: str, other: Owner | None = None) -> Rejection:
+    return Rejection(kind, reading.name, reading.item.owner, reason, other)
+
+
+def _register_sources(readings: Iterable[Reading], result: Registrations) -> None:
     owners = dict.fromkeys((source.id for source in BUILT_IN_OPTION_SOURCES), FRAMEWORK)
     result.sources.update({source.id: source for source in BUILT_IN_OPTION_SOURCES})
-    for item in _ordered(contributions, "option_sources", pins):
-        name = _id_of(item.value)
-        if not name.strip() or not callable(getattr(item.value, "options", None)):
-            reason = "it needs a non-blank id and a method options(locale)"
-            result.rejections.append(Rejection("option source", name, item.owner, reason))
+    for reading in readings:
+        name = reading.name
+        if reading.problem:
+            result.rejections.append(_rejected("option source", reading, reading.problem))
         elif name in owners:
             reason = "there is an option source of that name already"
-            result.rejections.append(Rejection("option source", name, item.owner, reason, owners[name]))
+            result.rejections.append(_rejected("option source", reading, reason, owners[name]))
         else:
-            owners[name] = item.owner
-            result.sources[name] = item.value
+            owners[name] = reading.item.owner
+            result.sources[name] = reading.copy
 
 
-def _register_tools(contributions: Sequence[Contribution], pins: Mapping[str, str], result: Registrations) -> None:
-    for item in _ordered(contributions, "tools", pins):
-        name = _id_of(item.value)
-        try:
-            problem = definition_problem(item.value, result.sources)
-        except Exception as error:  # noqa: BLE001 - a stranger's definition may raise anything while it is read
-            problem = f"reading its definition raised {type(error).__name__}"
-        if problem:
-            result.rejections.append(Rejection("tool", name, item.owner, problem))
+def _register_tools(readings: Iterable[Reading], result: Registrations) -> None:
+    for reading in readings:
+        name, item = reading.name, reading.item
+        if reading.problem:
+            result.rejections.append(_rejected("tool", reading, reading.problem))
         elif name in result.tools:
             reason = "there is a tool of that name already"
-            result.rejections.append(Rejection("tool", name, item.owner, reason, result.tools[name].owner))
+            result.rejections.append(_rejected("tool", reading, reason, result.tools[name].owner))
         else:
-            definition = on_the_safe_side(item.value.definition)
-            result.tools[name] = Registered(item.value, definition, item.owner)
+            definition, settings_model = reading.copy
+            result.tools[name] = Registered(item.value, definition, item.owner, settings_model)
 
 
-def _register_collections(
-    contributions: Sequence[Contribution], pins: Mapping[str, str], result: Registrations
-) -> None:
-    for item in _ordered(contributions, "collections", pins):
-        name = _id_of(item.value)
-        if not isinstance(item.value, ToolCollection) or not name.strip():
-            reason = "it is no ToolCollection with a non-blank ID"
-            result.rejections.append(Rejection("collection", name, item.owner, reason))
+def _register_collections(readings: Iterable[Reading], result: Registrations) -> None:
+    for reading in readings:
+        name = reading.name
+        if reading.problem:
+            result.rejections.append(_rejected("collection", reading, reading.problem))
         elif name in result.tools:
             reason = "its ID is the ID of a tool"
-            result.rejections.append(Rejection("collection", name, item.owner, reason, result.tools[name].owner))
+            result.rejections.append(_rejected("collection", reading, reason, result.tools[name].owner))
         elif name in result.collections:
             reason = "there is a collection of that name already"
-            other = result.collections[name].owner
-            result.rejections.append(Rejection("collection", name, item.owner, reason, other))
+            result.rejections.append(_rejected("collection", reading, reason, result.collections[name].owner))
         else:
-            _take_collection(item.value, item.owner, result)
+            _take_collection(reading.copy, reading.item.owner, result)
 
 
 def _take_collection(collection: ToolCollection, owner: Owner, result: Registrations) -> None:

@@ -4,19 +4,23 @@ A registry is made of contributions and rules, all values, and never changes; ne
 nothing of a chat, and it imports no plugin machinery.
 """
 
+import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any, cast
 
 from lockgate.policy import BUILT_IN, ChatRequirements, ConfidenceLevel, ProviderStanding, SetBy
-from lockgate.registry.beside import guarded_beside
-from lockgate.registry.calls import guarded_acall
+from lockgate.registry import copies
+from lockgate.registry.asking import PASSING, ask_beside
+from lockgate.registry.calls import describe, guarded_acall, guarded_call
 from lockgate.registry.checks import Block, Situation, ToolState, first_block
-from lockgate.registry.contribution import Contribution
+from lockgate.registry.contribution import Contribution, Owner
 from lockgate.registry.incidents import IncidentLog
 from lockgate.registry.registration import Registered, Rejection, register
 from lockgate.registry.rules import Rules
-from lockgate.settings.effective import Effective, effective_settings
+from lockgate.settings.effective import NO_SETTINGS, Effective, Problem, effective_settings
+from lockgate.settings.model import NoSettings
 from lockgate.settings.options import OptionSource
 from lockgate.tools.base import Tool
 from lockgate.tools.definition import Components, ToolActivation
@@ -73,6 +77,9 @@ class Registry:
         contributions: What plugins brought.
         rules: The rules in force.
         incidents: Where failures of plugins are kept.
+
+    Making one reads everything that was contributed, and so runs plugins' code: it may block for as long as their
+    deadlines. Keep it off an event loop.
     """
 
     def __init__(
@@ -87,6 +94,7 @@ class Registry:
         self._members: dict[str, tuple[str, ...]] = {key: item.tools for key, item in found.collections.items()}
         self._effective: dict[str, Effective] = {}
         self._texts: dict[tuple[str, str], ToolTexts] = {}
+        self._ask_texts()
 
     # What there is
 
@@ -178,22 +186,78 @@ class Registry:
         """Return the effective settings of a registered tool; worked out once."""
         known = self._effective.get(tool_id)
         if known is None:
-            model = self._tools[tool_id].tool.settings_model
-            known = effective_settings(tool_id, model, self.rules.layers, self._sources)
-            self._effective[tool_id] = known
+            registered = self._tools[tool_id]
+            known = self._worked_out(registered, guarded_call(
+                registered.owner, f"settings of {tool_id}", self._read_settings, registered,
+                deadline=PLUGIN_DEADLINE, fallback=None, incidents=self.incidents,
+            ))  # fmt: skip
         return known
 
+    async def _effective_now(self, registered: Registered) -> Effective:
+        """Return the effective settings as `effective` does, without holding up the event loop."""
+        known = self._effective.get(registered.id)
+        if known is not None:
+            return known
+        if registered.settings_model is NoSettings:
+            return self._worked_out(registered, NO_SETTINGS)
+        return self._worked_out(registered, await guarded_acall(
+            registered.owner, f"settings of {registered.id}", self._read_settings, registered,
+            deadline=PLUGIN_DEADLINE, fallback=None, incidents=self.incidents,
+        ))  # fmt: skip
+
+    def _read_settings(self, registered: Registered) -> Effective:
+        """Run the validators and defaults of a settings model, which are a plugin's code."""
+        return effective_settings(registered.id, registered.settings_model, self.rules.layers, self._sources)
+
+    def _worked_out(self, registered: Registered, found: Effective | None) -> Effective:
+        """Keep what was worked out. A failure is not kept: an option source may have been out of reach for once."""
+        if found is None:
+            text = f"failed; see {registered.owner} in plugins doctor"
+            return Effective(None, {}, {"reading them": Problem(text, BUILT_IN)})
+        self._effective[registered.id] = found
+        return found
+
     def texts(self, tool_id: str, locale: str = DEFAULT_LOCALE) -> ToolTexts:
-        """Return a tool's names for people; made of its ID where the tool cannot say."""
-        key = (tool_id, locale)
-        if key not in self._texts:
-            fallback = ToolTexts(readable_name(tool_id))
-            try:
-                found: object = self._tools[tool_id].tool.texts(locale)
-            except Exception:  # noqa: BLE001 - a display name is not worth a failure
-                found = fallback
-            self._texts[key] = found if isinstance(found, ToolTexts) else fallback
-        return self._texts[key]
+        """Return a tool's names for people; made of its ID where the tool cannot say.
+
+        The tool is asked once a language. The default language is asked for when the registry is made; the first
+        question for another one blocks, for at most a deadline. On an event loop use `texts_in`.
+        """
+        known = self._texts.get((tool_id, locale))
+        if known is not None:
+            return known
+        registered = self._tools.get(tool_id)
+        if registered is None:
+            return ToolTexts(readable_name(tool_id))
+        return self._known_texts(registered, locale, guarded_call(
+            registered.owner, f"texts of {tool_id}", _texts_of, registered, locale,
+            deadline=PLUGIN_DEADLINE, fallback=None, incidents=self.incidents,
+        ))  # fmt: skip
+
+    async def texts_in(self, tool_id: str, locale: str) -> ToolTexts:
+        """Return a tool's names for people as `texts` does, without holding up the event loop."""
+        registered = self._tools.get(tool_id)
+        if registered is None or (tool_id, locale) in self._texts:
+            return self.texts(tool_id, locale)
+        return self._known_texts(registered, locale, await guarded_acall(
+            registered.owner, f"texts of {tool_id}", _texts_of, registered, locale,
+            deadline=PLUGIN_DEADLINE, fallback=None, incidents=self.incidents,
+        ))  # fmt: skip
+
+    def _known_texts(self, registered: Registered, locale: str, found: ToolTexts | None) -> ToolTexts:
+        texts = found or ToolTexts(readable_name(registered.id), registered.definition.description)
+        return self._texts.setdefault((registered.id, locale), texts)
+
+    def _ask_texts(self) -> None:
+        """Ask every tool for its names in the default language. An owner that is late once is not asked again."""
+        late: set[Owner] = set()
+        for registered in self._tools.values():
+            if registered.owner in late:
+                self._known_texts(registered, DEFAULT_LOCALE, None)
+                continue
+            self.texts(registered.id)
+            if self.incidents.is_left(registered.owner, f"texts of {registered.id}"):
+                late.add(registered.owner)
 
     # Checks
 
@@ -201,8 +265,15 @@ class Registry:
         """Gather what the rules and the tool itself say right now. Plugins are asked under a deadline."""
         registered = self._tools.get(tool_id)
         minimum, minimum_by = self.minimum_confidence(tool_id)
-        available, why = await self._availability(registered) if registered else (False, "")
-        problem, problem_by = await self._configuration(registered) if registered and available else ("", BUILT_IN)
+        available, why, problem, problem_by = False, "", "", BUILT_IN
+        if registered is not None:
+            try:
+                available, why = await self._availability(registered)
+                problem, problem_by = await self._configuration(registered) if available else ("", BUILT_IN)
+            except PASSING:
+                raise
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it costs this tool alone
+                available, why = False, self.note_failure(registered, "looking at", error)
         return ToolState(
             self.rules.tools_enabled, self.rules.tools_enabled_by, self.switched_off_by(tool_id), available, why,
             problem, problem_by, minimum, minimum_by,
@@ -214,27 +285,42 @@ class Registry:
             return False, f"It belongs to the preview {preview}, which is switched off."
         if type(registered.tool).is_available is Tool.is_available:
             return True, ""
-        answer = await guarded_acall(
-            registered.owner, f"is_available of {registered.id}", registered.tool.is_available,
-            deadline=PLUGIN_DEADLINE, fallback=None, incidents=self.incidents,
-        )
+        what = f"is_available of {registered.id}"
+        if inspect.iscoroutinefunction(type(registered.tool).is_available):
+            answer = await ask_beside(
+                registered.owner, what, lambda: cast("Any", registered.tool.is_available()), bool,
+                deadline=PLUGIN_DEADLINE, fallback=None, incidents=self.incidents,
+            )
+        else:
+            answer = await guarded_acall(
+                registered.owner, what, _is_available, registered.tool,
+                deadline=PLUGIN_DEADLINE, fallback=None, incidents=self.incidents,
+            )
         if answer is None:
             return False, f"Asking the tool whether it is available failed; see {registered.owner} in plugins doctor."
-        return bool(answer), "The tool says it is not available right now."
+        return answer, "The tool says it is not available right now."
 
     async def _configuration(self, registered: Registered) -> tuple[str, SetBy]:
-        effective = self.effective(registered.id)
-        if effective.settings is None:
+        effective = await self._effective_now(registered)
+        settings = effective.settings
+        if settings is None:
             first = next(iter(effective.problems.values()))
             return effective.problem_text, first.set_by
         if type(registered.tool).validate_settings is Tool.validate_settings:
             return "", BUILT_IN
-        failed = f"checking them failed; see {registered.owner} in plugins doctor"
-        problem: object = await guarded_beside(
-            registered.owner, f"validate_settings of {registered.id}", registered.tool.validate_settings,
-            effective.settings, deadline=PLUGIN_DEADLINE, fallback=failed, incidents=self.incidents,
+        problem = await ask_beside(
+            registered.owner, f"validate_settings of {registered.id}",
+            lambda: registered.tool.validate_settings(settings), _problem_in_words,
+            deadline=PLUGIN_DEADLINE, incidents=self.incidents,
+            fallback=f"checking them failed; see {registered.owner} in plugins doctor",
         )
-        return ("" if problem is None else str(problem)), BUILT_IN
+        return problem, BUILT_IN
+
+    def note_failure(self, registered: Registered, doing: str, error: BaseException) -> str:
+        """Write down that something about one tool was raised where nothing should be; return words for a person."""
+        fault = describe(error)
+        self.incidents.add(registered.owner, f"{doing} {registered.id}", fault.error, fault.traceback)
+        return f"{doing.capitalize()} the tool failed; see {registered.owner} in plugins doctor."
 
     async def situation(
         self, tool_id: str, standing: ProviderStanding, component: Components, requirements: ChatRequirements
@@ -272,7 +358,8 @@ class Registry:
                 continue
             state = await self.state(registered.id)
             if state.available:
-                entry = CatalogTool(registered, self.texts(registered.id, locale), state.configuration_problem)
+                texts = await self.texts_in(registered.id, locale)
+                entry = CatalogTool(registered, texts, state.configuration_problem)
                 shown.setdefault(self.get_collection_id(registered.id), []).append(entry)
         items = [self._catalog_item(key, entries, locale) for key, entries in shown.items()]
         return sorted(items, key=lambda item: (item.texts.name.casefold(), item.id))
@@ -290,3 +377,22 @@ class Registry:
             collection_id, texts, description, tuple(entries), state,
             self.switched_off_by(collection_id) is None, minimum, minimum_by,
         )
+
+
+def _texts_of(registered: Registered, locale: str) -> ToolTexts:
+    if type(registered.tool).texts is Tool.texts:  # it would read the definition again
+        return ToolTexts(readable_name(registered.id), registered.definition.description)
+    return copies.texts(registered.tool.texts(locale))
+
+
+def _is_available(tool: Tool) -> bool:
+    answer: Any = tool.is_available()
+    if inspect.isawaitable(answer):
+        if inspect.iscoroutine(answer):
+            answer.close()
+        raise TypeError("it returned something to be awaited; is_available is an ordinary function")
+    return bool(answer)
+
+
+def _problem_in_words(answer: object) -> str:
+    return "" if answer is None else copies.text(str(answer), "answer")
