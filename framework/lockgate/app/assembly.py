@@ -8,6 +8,7 @@ from lockgate.app.configuration import Configuration, InstanceConfig
 from lockgate.app.contributed import loops_of, observers_of, read_all, read_kind, tools_of_sources
 from lockgate.app.providers import Directory, directory
 from lockgate.app.services import Services
+from lockgate.app.unknown import unknown_keys, unknown_names
 from lockgate.calling.loop import Loop, ToolCallingLoop
 from lockgate.calling.run import Observer
 from lockgate.guard import Guard
@@ -80,6 +81,7 @@ async def assemble(
         loops = loops_of(asked["loops"], {"tool_calling": ToolCallingLoop()}, problems)
         problems.extend(found.problems)
         problems.extend(str(rejection) for rejection in registry.rejections)
+        problems.extend(unknown_names(configuration, registry, found, host.records))
         preparation = Preparation(registry, services)
         return Assembly(host, registry, preparation, found, services, observers, loops, tuple(problems))
 
@@ -120,6 +122,7 @@ def _open_instances(
             text = "; ".join(f"{name} {why}" for name, why in wrong.items())
             problems.append(f"{config.family} {config.id!r} cannot be used: {text}.")
             continue
+        problems.extend(unknown_keys(kind, config.id, config.values))
         instances.setdefault(config.family, []).append(
             Instance(kind, config.id, config.name or config.id, settings, config.set_by)
         )

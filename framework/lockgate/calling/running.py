@@ -8,7 +8,14 @@ from lockgate.calling.delivery import Delivered, delivered
 from lockgate.errors import ToolFailed
 from lockgate.tools.base import DEFAULT_TIMEOUT, Tool
 from lockgate.tools.context import ToolContext
+from lockgate.tools.function import FunctionTool
 from lockgate.tools.result import ToolResult
+from lockgate.tools.threads import run_in_thread
+
+_OUR_OWN = (Tool.timeout, FunctionTool.timeout)
+
+ASK_DEADLINE = 2.0
+"""Seconds a tool has to say how long a call may take; the default counts where it does not."""
 
 GRACE = 0.1
 """Seconds a cancelled tool has to end before it is left behind."""
@@ -49,14 +56,29 @@ async def _contained(tool: Tool, arguments: Any, context: ToolContext) -> Delive
         return Failed(error, of_result=True)
 
 
-def _seconds(tool: Tool, context: ToolContext) -> float:
+async def _seconds(tool: Tool, context: ToolContext) -> float:
+    """Ask how long a call may take; off the event loop where the answer is a stranger's code."""
+    if type(tool).timeout in _OUR_OWN:
+        return _sound(tool.timeout(context.settings))
+    asked = asyncio.ensure_future(run_in_thread(_answer_of, tool, context))
     try:
-        seconds = float(tool.timeout(context.settings))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - the tool's own code, too
-        return DEFAULT_TIMEOUT
-    return seconds if 0 < seconds < float("inf") else DEFAULT_TIMEOUT
+        await asyncio.wait((asked,), timeout=ASK_DEADLINE)
+        return _sound(asked.result()) if asked.done() else DEFAULT_TIMEOUT
+    finally:
+        asked.cancel()
+
+
+def _answer_of(tool: Tool, context: ToolContext) -> object:
+    try:
+        return tool.timeout(context.settings)
+    except BaseException:  # noqa: BLE001 - the tool's own code; raised out of a task, a SystemExit ends the event loop
+        return None
+
+
+def _sound(seconds: object) -> float:
+    if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < float("inf"):
+        return float(seconds)
+    return DEFAULT_TIMEOUT
 
 
 async def run_tool(tool: Tool, arguments: Any, context: ToolContext) -> Delivered | Failed | Late:
@@ -68,7 +90,7 @@ async def run_tool(tool: Tool, arguments: Any, context: ToolContext) -> Delivere
     Raises:
         asyncio.CancelledError: The caller was cancelled, never because the tool was.
     """
-    seconds = _seconds(tool, context)
+    seconds = await _seconds(tool, context)
     task = asyncio.ensure_future(_contained(tool, arguments, context))
     try:
         await asyncio.wait((task,), timeout=seconds)

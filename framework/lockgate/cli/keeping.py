@@ -68,4 +68,4 @@ async def _secrets_of(home: Home, tool_id: str) -> frozenset[str]:
         registered = gate.registry.get(tool_id)
         if registered is None:
             raise UnknownNameError("tool", tool_id, [tool.id for tool in gate.registry.tools])
-        return registered.tool.settings_model.secret_names()
+        return registered.settings_model.secret_names()

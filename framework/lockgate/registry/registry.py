@@ -214,6 +214,8 @@ class Registry:
         if found is None:
             text = f"failed; see {registered.owner} in plugins doctor"
             return Effective(None, {}, {"reading them": Problem(text, BUILT_IN)})
+        if found.settings is not None:
+            self.incidents.hide(found.settings.secret_values())
         self._effective[registered.id] = found
         return found
 
@@ -314,7 +316,8 @@ class Registry:
             deadline=PLUGIN_DEADLINE, incidents=self.incidents,
             fallback=f"checking them failed; see {registered.owner} in plugins doctor",
         )
-        return problem, BUILT_IN
+        by_person = next(iter(effective.by_field.values()), None)
+        return self.incidents.shown(problem), BUILT_IN if by_person is None else by_person.set_by
 
     def note_failure(self, registered: Registered, doing: str, error: BaseException) -> str:
         """Write down that something about one tool was raised where nothing should be; return words for a person."""

@@ -176,3 +176,23 @@ async def test_progress_from_a_thread_is_told_while_the_tool_runs() -> None:
         assert run.traces[0].result == "heard"
     start = names.index("ToolStarted")
     assert names[start : start + 3] == ["ToolStarted", "ToolProgress", "ToolFinished"]
+
+
+async def test_a_tool_that_does_not_say_how_long_it_takes_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The question is asked beside the event loop, and the default counts when no answer comes."""
+    monkeypatch.setattr("lockgate.calling.running.ASK_DEADLINE", 0.05)
+    release = threading.Event()
+
+    class Pondering(AnyTool):
+        """Blocks when it is asked for its timeout."""
+
+        def timeout(self, settings: ToolSettings) -> float:
+            release.wait(30)
+            return 1.0
+
+    async def execute(arguments: dict[str, Any], context: ToolContext) -> ToolResult:
+        return ToolResult("found")
+
+    done = await asked([probe(), DONE], Pondering(execute))
+    release.set()
+    assert done.results == ["found"]
