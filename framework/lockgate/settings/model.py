@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
-from pydantic.fields import FieldInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +114,3 @@ def _problem(model: type[ToolSettings], name: str, kind: str, message: str, valu
         return "has a value that cannot be used"
     shown = str(value)
     return f"has the value {shown[:40] + ('...' if len(shown) > 40 else '')!r}: {message[:1].lower()}{message[1:]}"
-
-
-def field_description(info: FieldInfo) -> str:
-    """Return what a field says of itself, on one line."""
-    return " ".join((info.description or "").split())
-
