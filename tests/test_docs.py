@@ -42,7 +42,7 @@ from lockgate.settings.file_reading import PROVIDER_KEYS, TOP_KEYS, settings_fro
 from lockgate.tools import ToolDefinition
 
 EXPECTED_PAGES = {
-    "architecture", "command-line", "data-sources", "getting-started", "guard", "index", "limits", "plugins",
+    "architecture", "chats", "command-line", "data-sources", "getting-started", "guard", "index", "limits", "plugins",
     "providers", "rules", "security", "settings", "testing", "tools",
 }  # fmt: skip
 

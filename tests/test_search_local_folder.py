@@ -16,7 +16,16 @@ from lockgate.chat import ChatThread, DataSourceOptions, TraceStatus
 from lockgate.guard import Guard
 from lockgate.policy import ConfidenceLevel, ProviderStanding
 from lockgate.settings import Instance, NoSettings
-from lockgate.testing import Answer, Call, FakeProvider, FakeRequest, answer_calls, answer_text, lockgate_for
+from lockgate.testing import (
+    Answer,
+    Call,
+    FakeProvider,
+    FakeRequest,
+    addresses_given,
+    answer_calls,
+    answer_text,
+    lockgate_for,
+)
 from lockgate.tools import CallState, Components, ToolContext
 from lockgate_local_index.plugin import lockgate_passage_stores
 from lockgate_local_index.schema import FILE_NAME
@@ -60,7 +69,7 @@ async def search(services: Services, query: str, tool: SemanticSearch, **argumen
         settings=NoSettings.EMPTY,
         services=services,
         call_id="1",
-        addresses=frozenset(),
+        addresses=addresses_given(),
         remaining_characters=300_000,
         state=CallState(),
         _guard=Guard().scope(),

@@ -9,7 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lockgate.app import Assistant as Assistant
     from lockgate.app import BlockingLockgate as BlockingLockgate
+    from lockgate.app import ChatTemplate as ChatTemplate
     from lockgate.app import Configuration as Configuration
     from lockgate.app import InstanceConfig as InstanceConfig
     from lockgate.app import Lockgate as Lockgate
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from lockgate.calling import LimitReached as LimitReached
     from lockgate.calling import Loop as Loop
     from lockgate.calling import Observer as Observer
+    from lockgate.calling import PromptPrefixChanged as PromptPrefixChanged
     from lockgate.calling import RequestPrepared as RequestPrepared
     from lockgate.calling import RequirementsRaised as RequirementsRaised
     from lockgate.calling import RoundEnded as RoundEnded
@@ -38,6 +41,9 @@ if TYPE_CHECKING:
     from lockgate.chat import DataSourceOptions as DataSourceOptions
     from lockgate.chat import MemoryChatStore as MemoryChatStore
     from lockgate.chat import Message as Message
+    from lockgate.chat import Moved as Moved
+    from lockgate.chat import PrefixChange as PrefixChange
+    from lockgate.chat import PromptPrefix as PromptPrefix
     from lockgate.chat import RetrievalMode as RetrievalMode
     from lockgate.chat import Role as Role
     from lockgate.chat import Source as Source
@@ -72,6 +78,7 @@ if TYPE_CHECKING:
     from lockgate.policy import ConfidenceScheme as ConfidenceScheme
     from lockgate.policy import DataSourceSecurity as DataSourceSecurity
     from lockgate.policy import OutboundDataRestriction as OutboundDataRestriction
+    from lockgate.policy import OutboundMinimum as OutboundMinimum
     from lockgate.policy import ProviderStanding as ProviderStanding
     from lockgate.policy import SetBy as SetBy
     from lockgate.policy import SetByKind as SetByKind
@@ -97,11 +104,23 @@ if TYPE_CHECKING:
     from lockgate.providers.failures import read_error as read_error
     from lockgate.providers.failures import read_error_body as read_error_body
     from lockgate.providers.sse import SseReader as SseReader
+    from lockgate.registry import Beyond as Beyond
+    from lockgate.registry import BeyondKind as BeyondKind
+    from lockgate.registry import Block as Block
+    from lockgate.registry import Cap as Cap
+    from lockgate.registry import Ceilings as Ceilings
+    from lockgate.registry import Change as Change
+    from lockgate.registry import ChangeKind as ChangeKind
     from lockgate.registry import Explanation as Explanation
     from lockgate.registry import Minimum as Minimum
     from lockgate.registry import Owner as Owner
+    from lockgate.registry import Preview as Preview
+    from lockgate.registry import PreviewSwitch as PreviewSwitch
     from lockgate.registry import Rules as Rules
+    from lockgate.registry import Selection as Selection
+    from lockgate.registry import SelectionOrigin as SelectionOrigin
     from lockgate.registry import ToolOfferBlockReason as ToolOfferBlockReason
+    from lockgate.registry import Verdict as Verdict
     from lockgate.settings import Instance as Instance
     from lockgate.settings import Kind as Kind
     from lockgate.settings import Layers as Layers
@@ -127,7 +146,9 @@ if TYPE_CHECKING:
     from lockgate.tools import ToolServices as ToolServices
     from lockgate.tools import ToolTexts as ToolTexts
     from lockgate.tools import Visibility as Visibility
+    from lockgate.tools import definition_from_data as definition_from_data
     from lockgate.tools import parameters_of as parameters_of
+    from lockgate.tools import settings_from_data as settings_from_data
     from lockgate.tools import to_compact_json as to_compact_json
     from lockgate.tools import tool as tool
     from lockgate.tools.definition import FUNCTION_NAME as FUNCTION_NAME
@@ -136,11 +157,20 @@ __version__ = "0.1.0"
 
 _HOME = {
     "ArgumentRefused": "errors",
+    "Assistant": "app",
     "Attachment": "chat",
+    "Beyond": "registry",
+    "BeyondKind": "registry",
+    "Block": "registry",
     "BlockingLockgate": "app",
     "CallResult": "providers",
+    "Cap": "registry",
+    "Ceilings": "registry",
+    "Change": "registry",
+    "ChangeKind": "registry",
     "ChatRequirements": "policy",
     "ChatStore": "chat",
+    "ChatTemplate": "app",
     "ChatThread": "chat",
     "Components": "tools",
     "ConfidenceLevel": "policy",
@@ -180,6 +210,7 @@ _HOME = {
     "Message": "chat",
     "Minimum": "registry",
     "ModelRequest": "providers",
+    "Moved": "chat",
     "NOTHING": "policy",
     "Observer": "calling",
     "OfferedFunction": "providers",
@@ -187,8 +218,14 @@ _HOME = {
     "Option": "settings",
     "OptionSource": "settings",
     "OutboundDataRestriction": "policy",
+    "OutboundMinimum": "policy",
     "Owner": "registry",
     "PositiveInt": "tools",
+    "PrefixChange": "chat",
+    "Preview": "registry",
+    "PreviewSwitch": "registry",
+    "PromptPrefix": "chat",
+    "PromptPrefixChanged": "calling",
     "Provider": "app",
     "ProviderAdapter": "providers",
     "ProviderConfig": "app",
@@ -209,6 +246,8 @@ _HOME = {
     "Run": "calling",
     "RunEnded": "calling",
     "SchemaRefused": "tools",
+    "Selection": "registry",
+    "SelectionOrigin": "registry",
     "ServerError": "providers.failures",
     "SetBy": "policy",
     "SetByKind": "policy",
@@ -247,13 +286,16 @@ _HOME = {
     "UnknownNameError": "errors",
     "Usage": "chat",
     "UsageError": "errors",
+    "Verdict": "registry",
     "Visibility": "tools",
+    "definition_from_data": "tools",
     "hookimpl": "plugin_host.markers",
     "hookspec": "plugin_host.markers",
     "open_lockgate": "app.home",
     "parameters_of": "tools",
     "read_error": "providers.failures",
     "read_error_body": "providers.failures",
+    "settings_from_data": "tools",
     "to_compact_json": "tools",
     "tool": "tools",
     "user_content": "providers",
@@ -263,11 +305,20 @@ __all__ = [
     "FUNCTION_NAME",
     "NOTHING",
     "ArgumentRefused",
+    "Assistant",
     "Attachment",
+    "Beyond",
+    "BeyondKind",
+    "Block",
     "BlockingLockgate",
     "CallResult",
+    "Cap",
+    "Ceilings",
+    "Change",
+    "ChangeKind",
     "ChatRequirements",
     "ChatStore",
+    "ChatTemplate",
     "ChatThread",
     "Components",
     "ConfidenceLevel",
@@ -306,14 +357,21 @@ __all__ = [
     "Message",
     "Minimum",
     "ModelRequest",
+    "Moved",
     "Observer",
     "OfferedFunction",
     "OnText",
     "Option",
     "OptionSource",
     "OutboundDataRestriction",
+    "OutboundMinimum",
     "Owner",
     "PositiveInt",
+    "PrefixChange",
+    "Preview",
+    "PreviewSwitch",
+    "PromptPrefix",
+    "PromptPrefixChanged",
     "Provider",
     "ProviderAdapter",
     "ProviderConfig",
@@ -334,6 +392,8 @@ __all__ = [
     "Run",
     "RunEnded",
     "SchemaRefused",
+    "Selection",
+    "SelectionOrigin",
     "ServerError",
     "SetBy",
     "SetByKind",
@@ -372,13 +432,16 @@ __all__ = [
     "UnknownNameError",
     "Usage",
     "UsageError",
+    "Verdict",
     "Visibility",
+    "definition_from_data",
     "hookimpl",
     "hookspec",
     "open_lockgate",
     "parameters_of",
     "read_error",
     "read_error_body",
+    "settings_from_data",
     "to_compact_json",
     "tool",
     "user_content",

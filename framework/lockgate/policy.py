@@ -154,6 +154,8 @@ class ProviderStanding:
         trusted: Its ID is among ``DataSourceSecuritySettings.TrustedProviderIds``; satisfies data-source security only.
         can_call_tools: The model takes tools.
         capability_ground: Why that is believed, for a person.
+        confidence_by: Who set the level: the scheme, or a level given to this provider alone.
+        capability_by: Who said whether the model takes tools.
     """
 
     id: str
@@ -163,11 +165,30 @@ class ProviderStanding:
     trusted: bool = False
     can_call_tools: bool = True
     capability_ground: str = "assumed for a model nobody described"
+    confidence_by: SetBy = BUILT_IN
+    capability_by: SetBy = BUILT_IN
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """A minimum of provider confidence that somebody set."""
+
+    level: ConfidenceLevel
+    set_by: SetBy
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundMinimum:
+    """The least outbound restriction that somebody set for all chats."""
+
+    level: OutboundDataRestriction
+    set_by: SetBy
 
 
 class DenialReason(Enum):
-    """Which requirement of a chat a provider does not meet."""
+    """Why a provider may not have the content of a chat."""
 
+    GLOBAL_MINIMUM = "global_minimum"
     CONFIDENCE = "confidence"
     DATA_SECURITY = "data_security"
 
@@ -240,6 +261,29 @@ class ChatRequirements:
 
 NOTHING = ChatRequirements()
 """The bottom of the lattice: nothing is demanded."""
+
+
+def admission(
+    requirements: ChatRequirements, standing: ProviderStanding, global_minimum: Minimum | None = None
+) -> Denial | None:
+    """Say why a provider may not have the content of a chat, or None when it may.
+
+    The one question in front of everything that hands content to a provider.
+
+    Args:
+        requirements: What the chat demands.
+        standing: The provider.
+        global_minimum: What is demanded of every provider, whatever a chat holds
+            (``EnforceGlobalMinimumConfidence``); None when nothing is.
+    """
+    if global_minimum is not None and not meets_minimum(standing.confidence, global_minimum.level):
+        return Denial(
+            DenialReason.GLOBAL_MINIMUM,
+            global_minimum.set_by,
+            f"Every provider needs confidence {global_minimum.level.name} or higher, set by {global_minimum.set_by}; "
+            f"the provider {standing.id!r} has {standing.confidence.name}.",
+        )
+    return requirements.admits(standing)
 
 
 def meets_minimum(confidence: ConfidenceLevel, minimum: ConfidenceLevel) -> bool:

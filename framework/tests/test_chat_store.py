@@ -18,6 +18,8 @@ from lockgate.chat import (
     ChatThread,
     DataSourceOptions,
     Message,
+    PrefixPart,
+    PromptPrefix,
     RetrievalMode,
     Role,
     Source,
@@ -67,6 +69,9 @@ FULL = ChatThread(
             (ToolTrace(1, "t", "T", "c1", TraceStatus.BLOCKED, True, "no", {"q": "*****"}),), True,
         ),
     ),
+    include_date=True,
+    assistant="reviewer",
+    prefix=PromptPrefix("0123456789abcdef", (PrefixPart("t", 12, "aa"),), PrefixPart("system prompt", 8, "bb")),
 )  # fmt: skip
 
 
@@ -99,13 +104,33 @@ async def test_a_chat_comes_back_equal(store: SqliteChatStore, tmp_path: Path) -
     assert await reloaded(path_of(tmp_path), "full") == FULL
 
 
-@pytest.mark.parametrize("selected", [None, (), ("a",)])
+@pytest.mark.parametrize("selected", [None, (), ("a",), ("nobody-knows", "a")])
 async def test_never_chosen_differs_from_all_off(store: SqliteChatStore, selected: tuple[str, ...] | None) -> None:
     """A selection that was never made and an empty one come back as what they were."""
     await store.save(ChatThread(id="c", selected_tools=selected))
     loaded = await store.load("c")
     assert loaded is not None
     assert loaded.selected_tools == selected
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "{", "[]", "null", "{}", '{"fingerprint":"x","tools":[]}', '{"fingerprint":1,"tools":[],"system":{}}',
+        '{"fingerprint":"x","tools":[{"name":"t","size":-1,"digest":""}],"system":{"name":"","size":0,"digest":""}}',
+        '{"fingerprint":"x","tools":[],"system":{"name":"","size":true,"digest":""}}',
+        "[" * 100_000,
+    ],
+    ids=lambda text: text[:60],
+)  # fmt: skip
+async def test_a_prefix_that_cannot_be_read_is_none(store: SqliteChatStore, tmp_path: Path, stored: str) -> None:
+    """It only tells what moved in a request, so the chat loads without it."""
+    await store.save(FULL)
+    await store.close()
+    with sqlite3.connect(path_of(tmp_path)) as connection:
+        connection.execute("UPDATE chats SET prefix = ?", (stored,))
+    connection.close()
+    assert await reloaded(path_of(tmp_path), "full") == replace(FULL, prefix=None)
 
 
 async def test_results_and_addresses_of_tools_are_never_on_disk(store: SqliteChatStore, tmp_path: Path) -> None:

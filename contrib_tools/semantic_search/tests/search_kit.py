@@ -22,6 +22,7 @@ from lockgate.retrieval import (
     has_more,
 )
 from lockgate.settings import Instance, Kind, NoSettings
+from lockgate.testing import addresses_given
 from lockgate.tools import CallState, Components, RequestContext, ToolContext
 
 KIND = Kind("stand_in", "data_source", NoSettings)
@@ -197,7 +198,7 @@ def call(
         settings=NoSettings.EMPTY,
         services=StandInServices(*sources),
         call_id="1",
-        addresses=frozenset(),
+        addresses=addresses_given(),
         remaining_characters=remaining,
         state=CallState(),
         _guard=(guard or Guard()).scope(),

@@ -22,7 +22,7 @@ from lockgate.settings.instances import Instance, Kind
 from lockgate.settings.model import read_settings
 from lockgate.tools.threads import run_in_thread
 
-_REGISTERED = ("option_sources", "tools", "collections")
+_REGISTERED = ("option_sources", "previews", "tools", "collections")
 _ASKED = (
     *_REGISTERED, "kinds", "tool_definition_sources", "provider_adapters", "provider_profiles", "observers", "loops",
 )  # fmt: skip
@@ -75,10 +75,11 @@ async def assemble(
     def put_together() -> Assembly:  # reads what strangers contributed, so it does not run on the event loop
         registry = Registry(contributions, configuration.rules, incidents)
         found = directory(
-            asked["provider_adapters"], asked["provider_profiles"], configuration.providers, configuration.secret
+            asked["provider_adapters"], asked["provider_profiles"], configuration.providers, configuration.secret,
+            configuration.rules.pins,
         )
         observers = observers_of(asked["observers"], problems)
-        loops = loops_of(asked["loops"], {"tool_calling": ToolCallingLoop()}, problems)
+        loops = loops_of(asked["loops"], {"tool_calling": ToolCallingLoop()}, problems, configuration.rules.pins)
         problems.extend(found.problems)
         problems.extend(str(rejection) for rejection in registry.rejections)
         problems.extend(unknown_names(configuration, registry, found, host.records))

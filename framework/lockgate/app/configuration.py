@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from lockgate.app.templates import Assistant, ChatTemplate
 from lockgate.plugin_host.policy import HostPolicy
 from lockgate.policy import BY_USER, ConfidenceLevel, SetBy
 from lockgate.registry.rules import Rules
@@ -74,6 +75,8 @@ class Configuration:
         host: Which plugins may load.
         default_provider: The provider asked when none is named; empty for the built-in reader.
         secret: Returns a stored secret by name, or None; asked only when a secret is needed.
+        chat_templates: What new chats can begin with, by ID.
+        assistants: Assistants by ID.
         problems: What in the files could not be used, in sentences for a person.
     """
 
@@ -83,4 +86,6 @@ class Configuration:
     host: HostPolicy = field(default_factory=HostPolicy)
     default_provider: str = ""
     secret: Callable[[str], str | None] = no_secrets
+    chat_templates: Mapping[str, ChatTemplate] = field(default_factory=dict)
+    assistants: Mapping[str, Assistant] = field(default_factory=dict)
     problems: tuple[str, ...] = ()

@@ -9,8 +9,8 @@ from lockgate.calling.loop import Loop
 from lockgate.calling.run import Observer
 from lockgate.providers.profile import Evidence, ProviderProfile
 from lockgate.registry.asking import ask_beside
-from lockgate.registry.contribution import Contribution
-from lockgate.registry.copies import MAX_NAMES, Unfit, flag, is_a, shown, text
+from lockgate.registry.contribution import Contribution, Owner
+from lockgate.registry.copies import MAX_NAMES, Unfit, flag, is_a, names, shown, text
 from lockgate.registry.incidents import IncidentLog
 from lockgate.registry.reading import Named, Reader, identified
 from lockgate.registry.registry import PLUGIN_DEADLINE
@@ -44,6 +44,18 @@ def read_all(
         else:
             found.append((item, reading.name, reading.copy))
     return found
+
+
+def in_order(
+    read: Iterable[tuple[Contribution, str, Any]], pins: Mapping[str, str]
+) -> list[tuple[Contribution, str, Any]]:
+    """Return what was read in the order of distribution and entry point, a pinned owner's values before all others."""
+
+    def rank(entry: tuple[Contribution, str, Any]) -> tuple[bool, tuple[str, str]]:
+        item, name, _ = entry
+        return pins.get(name, "").lower() != item.owner.distribution.lower(), item.owner.order
+
+    return sorted(read, key=rank)
 
 
 def with_name(method: str = "") -> Callable[[Any, Named], Any]:
@@ -95,6 +107,8 @@ def read_profile(given: Any, named: Named) -> ProviderProfile:
 def _part(part: "Field[Any]", value: Any) -> Any:
     if is_a(part.default, bool):
         return flag(value, part.name)
+    if is_a(part.default, tuple):
+        return names(value, part.name)
     if part.default is not MISSING or part.default_factory is MISSING:
         return text(value, part.name)
     if not isinstance(value, Mapping):
@@ -116,11 +130,11 @@ def observers_of(contributions: Iterable[Contribution], problems: list[str]) -> 
 
 
 def loops_of(
-    contributions: Iterable[Contribution], known: Mapping[str, Loop], problems: list[str]
+    contributions: Iterable[Contribution], known: Mapping[str, Loop], problems: list[str], pins: Mapping[str, str]
 ) -> dict[str, Loop]:
     """Return what can drive rounds, by ID. Of two with one ID the first stays; the other is told."""
     loops = dict(known)
-    for item, name, value in read_all(contributions, "loop", with_name("run"), problems):
+    for item, name, value in in_order(read_all(contributions, "loop", with_name("run"), problems), pins):
         if name in loops:
             problems.append(f"The loop {name!r} of {item.owner} was not taken: there is one of that name already.")
         else:
@@ -133,6 +147,7 @@ async def tools_of_sources(
 ) -> list[Contribution]:
     """Ask the sources of tool definitions for the tools they have now. One that fails brings none."""
     found: list[Contribution] = []
+    brought_by: dict[Owner, int] = {}
     for number, item in enumerate(sources, 1):
         brought = await ask_beside(
             item.owner, f"tools of definition source {number}", _asking(item.value), _listed,
@@ -140,6 +155,10 @@ async def tools_of_sources(
         )
         if brought is None:
             problems.append(f"A tool definition source of {item.owner} brought no tools; see plugins doctor.")
+            continue
+        brought_by[item.owner] = brought_by.get(item.owner, 0) + len(brought)
+        if brought_by[item.owner] > MAX_NAMES:
+            problems.append(f"The tool definition sources of {item.owner} brought more than {MAX_NAMES:,} tools.")
             continue
         found.extend(Contribution("tools", tool, item.owner) for tool in brought)
     return found

@@ -11,20 +11,25 @@ from lockgate.app.configuration import Configuration, InstanceConfig, ProviderCo
 from lockgate.app.lifetime import ServiceTasks
 from lockgate.app.providers import OFFLINE, Provider, with_overrides
 from lockgate.app.requests import Question, begin
+from lockgate.app.templates import Assistant, chat_from_template, chat_of_assistant, normalized, selection_for
 from lockgate.calling.executor import Executor
 from lockgate.calling.job import Job
 from lockgate.calling.loop import Loop
 from lockgate.calling.run import Observer, Run
+from lockgate.chat.addresses import keys_in
 from lockgate.chat.store import ChatStore, MemoryChatStore
+from lockgate.chat.transfer import chat_from_json, chat_to_json
 from lockgate.chat.values import Attachment, ChatThread, Message, Role
 from lockgate.errors import UnknownNameError, UsageError
-from lockgate.guard import Guard
+from lockgate.guard import Guard, GuardSource, GuardText, SourceKind
 from lockgate.providers.transport import Transport
 from lockgate.registry.explain import Explanation, explain
 from lockgate.registry.registry import Registry
+from lockgate.registry.selection import Selection
 from lockgate.tools.definition import Components
 
 _TITLE_CHARACTERS = 60
+_CHATS_NAMED = 5
 
 
 class Lockgate:
@@ -135,7 +140,94 @@ class Lockgate:
         by_name = named is not provider
         return found.provider(with_overrides(named, model=model), self.registry.rules, from_directory=by_name)
 
+    # Chats
+
+    def new_chat(self, template: str | None = None) -> ChatThread:
+        """Return a new chat that tells the model the day.
+
+        Args:
+            template: ID of a chat template to begin with; an empty chat when None.
+
+        Raises:
+            UnknownNameError: There is no such template.
+        """
+        if template is None:
+            return ChatThread(include_date=True)
+        known = self._configuration.chat_templates
+        if template not in known:
+            raise UnknownNameError("chat template", template, known)
+        return chat_from_template(known[template], self.registry)
+
+    async def _kept(self, chat_id: str) -> ChatThread:
+        chat = await self.store.load(chat_id)
+        if chat is None:
+            raise UnknownNameError("chat", chat_id, [row.id for row in await self.store.list_chats(_CHATS_NAMED)])
+        return chat
+
+    async def fork(self, chat_id: str, messages: int | None = None) -> ChatThread:
+        """Keep a new chat that goes on from a kept one, with everything that one demands.
+
+        Args:
+            chat_id: The chat.
+            messages: How many messages are kept, from the first; all when None.
+
+        Raises:
+            UnknownNameError: There is no such chat.
+            UsageError: It has fewer messages.
+        """
+        chat = await self._kept(chat_id)
+        try:
+            forked = chat.forked(messages)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        await self.store.save(forked)
+        return forked
+
+    async def export_chat(self, chat_id: str) -> str:
+        """Return a kept chat as JSON text; see `import_chat`.
+
+        Raises:
+            UnknownNameError: There is no such chat.
+        """
+        return chat_to_json(await self._kept(chat_id))
+
+    async def import_chat(self, text: str) -> ChatThread:
+        """Keep a chat out of what `export_chat` wrote, under a new ID. What it demands is kept.
+
+        Raises:
+            UsageError: The text is no exported chat; the message says where.
+        """
+        chat = chat_from_json(text)
+        chat = replace(chat, messages=tuple([await self._guarded(message) for message in chat.messages]))
+        await self.store.save(chat)
+        return chat
+
+    async def _guarded(self, message: Message) -> Message:
+        """Pass the documents of an imported message through the guard, as those of a file are when it is attached."""
+        if not message.attachments:
+            return message
+        texts = [
+            GuardText(part, GuardSource(SourceKind.CHAT_ATTACHMENT, item.name))
+            for item in message.attachments for part in (item.name, item.text)
+        ]
+        clean = await self._guard.scope().clean(texts)
+        pairs = zip(message.attachments, clean[::2], clean[1::2], strict=True)
+        return replace(message, attachments=tuple(
+            replace(item, name=name, text=text, addresses=keys_in(text)) for item, name, text in pairs
+        ))  # fmt: skip
+
     # Asking
+
+    def assistant(self, assistant_id: str) -> Assistant:
+        """Return a configured assistant.
+
+        Raises:
+            UnknownNameError: There is no such assistant.
+        """
+        known = self._configuration.assistants
+        if assistant_id not in known:
+            raise UnknownNameError("assistant", assistant_id, known)
+        return known[assistant_id]
 
     def ask(
         self,
@@ -144,8 +236,9 @@ class Lockgate:
         *,
         provider: str | ProviderConfig | Provider | None = None,
         model: str = "",
-        component: Components = Components.CHAT,
+        component: Components | None = None,
         selected: Iterable[str] | None = None,
+        assistant: str | None = None,
         attachments: Sequence[Attachment] = (),
         observers: Sequence[Observer] = (),
     ) -> Run:
@@ -154,10 +247,12 @@ class Lockgate:
         Args:
             chat: The chat so far; a new one when None.
             text: The user's message; not blank.
-            provider: Whom to ask; see `provider`.
+            provider: Whom to ask; that of the assistant, or the default, when left out. See `provider`.
             model: Another model than the configured one.
-            component: Where the question comes from.
-            selected: IDs of tools or collections; the chat's own selection, or the defaults, when None.
+            component: Where the question comes from; that of the assistant, or CHAT, when left out.
+            selected: IDs of tools or collections, empty for none; the chat's own selection, or the defaults, when None.
+                It is kept with the chat.
+            assistant: ID of the assistant whose prompt and rules hold. A chat that was begun with one stays with it.
             attachments: Documents that go with the message.
             observers: Who else is told what happens.
 
@@ -165,19 +260,21 @@ class Lockgate:
             A run; nothing happens before it is entered.
 
         Raises:
-            UsageError: The message is blank, or the provider cannot be used.
+            UsageError: The message is blank, the provider cannot be used, the chat has other rules than the assistant,
+                or tools are selected although the assistant's rules name them.
+            UnknownNameError: There is no such assistant.
         """
         if not text.strip() and not attachments:
             raise UsageError("The question is empty.")
-        ready = provider if isinstance(provider, Provider) else self.provider(provider, model=model)
+        if assistant is not None:
+            chat = chat_of_assistant(chat, self.assistant(assistant))
         chat = chat or ChatThread()
-        if not chat.title and not chat.messages:
-            chat = replace(chat, title=" ".join(text.split())[:_TITLE_CHARACTERS])
-        chosen = chat.selected_tools if selected is None else tuple(selected)
-        if selected is not None:
-            chat = replace(chat, selected_tools=tuple(sorted(self.registry.normalize_selection(selected))))
-        chat = chat.with_message(Message(Role.USER, text, tuple(attachments)))
-        question = Question(ready, component, chosen)
+        asked = None if selected is None else tuple(selected)
+        provider = self._by_assistant(chat, provider, asked)
+        ready = provider if isinstance(provider, Provider) else self.provider(provider, model=model)
+        chat = _asked_in(chat, Message(Role.USER, text, tuple(attachments)), self.registry, asked)
+        place = self._component(chat, component)
+        question = Question(ready, place, lambda now: self.selection(now, place, asked))
 
         async def begun(run: Run) -> tuple[Job, Executor]:
             self._runs.add(run)
@@ -189,6 +286,38 @@ class Lockgate:
 
         run = Run(chat, begun, self._driver().run, saved, [*self.assembly.observers, *observers])
         return run
+
+    def _by_assistant(
+        self, chat: ChatThread, provider: str | ProviderConfig | Provider | None, asked: tuple[str, ...] | None
+    ) -> str | ProviderConfig | Provider | None:
+        """Return whom to ask in a chat, by its assistant's rules where nobody is named."""
+        rules = self._configuration.assistants.get(chat.assistant)
+        if rules is None:
+            return provider
+        if rules.tool_ids is not None and asked is not None:
+            raise UsageError(f"The rules of the assistant {rules.id!r} name its tools; none can be selected beside.")
+        return provider if provider is not None else rules.provider or None
+
+    def _component(self, chat: ChatThread, component: Components | None) -> Components:
+        """Return where a question comes from: what was said, else the assistant's component, else CHAT."""
+        if component is not None:
+            return component
+        if not chat.assistant:
+            return Components.CHAT
+        rules = self._configuration.assistants.get(chat.assistant)
+        return Components.META_ASSISTANT if rules is None else rules.component
+
+    def selection(
+        self, chat: ChatThread, component: Components = Components.CHAT, asked: tuple[str, ...] | None = None
+    ) -> Selection:
+        """Return what is selected for a request of a chat, and who chose it.
+
+        Args:
+            chat: The chat.
+            component: Where the question comes from.
+            asked: What whoever asks names; None for nothing.
+        """
+        return selection_for(chat, component, self.registry, self._configuration.assistants, asked)
 
     def _driver(self) -> Loop:
         if not isinstance(self._loop, str):
@@ -204,17 +333,33 @@ class Lockgate:
         *,
         provider: str | ProviderConfig | Provider | None = None,
         chat: ChatThread | None = None,
-        component: Components = Components.CHAT,
+        component: Components | None = None,
         selected: Iterable[str] | None = None,
     ) -> Explanation:
-        """Say why a tool is offered or not, check by check, with who set each rule."""
+        """Say why a tool is offered or not, check by check, with who set each rule.
+
+        Args:
+            tool_id: The tool; one that nobody registered is explained, too.
+            provider: Whom to ask; the default when left out.
+            chat: The chat; a new one when left out.
+            component: Where the question comes from; that of the chat's assistant, or CHAT, when left out.
+            selected: As if this were selected; what the chat selects when None.
+        """
         ready = provider if isinstance(provider, Provider) else self.provider(provider)
         chat = chat or ChatThread()
-        assembly = self.assembly
-        if selected is None:
-            selected = chat.selected_tools
-        if selected is None:
-            selected = assembly.registry.default_selection(component)
+        now, place = self.assembly, self._component(chat, component)
+        asked = None if selected is None else tuple(selected)
+        rules = now.registry.rules
+        others = [other for other in now.directory.standings(rules) if other.id != ready.standing.id]
         return await explain(
-            assembly.registry, assembly.preparation, tool_id, chat, ready.standing, component, selected
+            now.registry, now.preparation, tool_id, chat, now.directory.standing_now(ready, rules), place,
+            self.selection(chat, place, asked), others,
         )
+
+
+def _asked_in(chat: ChatThread, message: Message, registry: Registry, asked: tuple[str, ...] | None) -> ChatThread:
+    """Return the chat with the question in it, titled, and with its selection as it is kept."""
+    if not chat.title and not chat.messages:
+        chat = replace(chat, title=" ".join(message.text.split())[:_TITLE_CHARACTERS])
+    kept = normalized(registry, chat.selected_tools if asked is None else asked)
+    return replace(chat, selected_tools=kept).with_message(message)

@@ -3,15 +3,18 @@
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 from lockgate.app.configuration import ProviderConfig, no_secrets
-from lockgate.app.contributed import read_all, read_profile, with_name
+from lockgate.app.contributed import in_order, read_all, read_profile, with_name
 from lockgate.errors import ConfigurationError, UnknownNameError
 from lockgate.policy import (
     BUILT_IN,
     SELF_HOSTED_TYPE,
     ConfidenceLevel,
     ProviderStanding,
+    SetBy,
+    SetByKind,
     provider_confidence,
 )
 from lockgate.providers.contract import ProviderAdapter
@@ -78,6 +81,13 @@ class Directory:
                 return _nothing(provider.standing)
         return standing_of(config, provider.profile, rules)
 
+    def standings(self, rules: Rules) -> list[ProviderStanding]:
+        """Return how far every configured provider is trusted, in order of their IDs."""
+        return [
+            standing_of(config, self.profiles[config.profile], rules)
+            for _, config in sorted(self.configs.items()) if config.profile in self.profiles
+        ]
+
     def provider(self, config: ProviderConfig, rules: Rules, *, from_directory: bool = False) -> Provider:
         """Make a provider ready.
 
@@ -139,22 +149,38 @@ def _nothing(standing: ProviderStanding) -> ProviderStanding:
 
 
 def standing_of(config: ProviderConfig, profile: ProviderProfile, rules: Rules) -> ProviderStanding:
-    """Work out how far a provider is trusted. SELF_HOSTED is for the instance to state, not for a profile."""
+    """Work out how far a provider is trusted. SELF_HOSTED is for the instance to state, not for a profile.
+
+    Where the organization chose the scheme, a user may give a provider less than it says, and never more.
+    """
     provider_type = profile.provider_type
     if config.self_hosted:
         provider_type = SELF_HOSTED_TYPE
     elif provider_type == SELF_HOSTED_TYPE:
         provider_type = "UNKNOWN"
-    confidence = config.confidence
-    if confidence is None:
-        confidence = provider_confidence(rules.scheme, provider_type, rules.custom_scheme)
-    stated = config.can_call_tools
-    ground = "assumed for a model nobody described" if stated is None else f"stated for the provider {config.id!r}"
+    confidence = provider_confidence(rules.scheme, provider_type, rules.custom_scheme)
+    confidence_by = rules.scheme_by
+    bound = rules.scheme_by.kind is SetByKind.ORGANIZATION and config.set_by.kind is not SetByKind.ORGANIZATION
+    if config.confidence is not None and not (bound and config.confidence >= confidence):
+        confidence, confidence_by = config.confidence, config.set_by
+    takes_tools, ground, capability_by = _takes_tools(config, profile)
     return ProviderStanding(
         config.id, provider_type, confidence, self_hosted=config.self_hosted,
         trusted=config.id.lower() in rules.trusted_provider_ids,
-        can_call_tools=stated is not False, capability_ground=ground,
+        can_call_tools=takes_tools, capability_ground=ground,
+        confidence_by=confidence_by, capability_by=capability_by,
     )
+
+
+def _takes_tools(config: ProviderConfig, profile: ProviderProfile) -> tuple[bool, str, SetBy]:
+    """Say whether a model takes tools, on what ground, and who said so."""
+    if config.can_call_tools is not None:
+        return config.can_call_tools, f"stated for the provider {config.id!r}", config.set_by
+    model = (config.model or profile.default_model).lower()
+    for pattern in profile.models_without_tools:
+        if fnmatchcase(model, pattern.lower()):
+            return False, f"the profile {profile.id!r} lists {pattern!r} among models without tools", BUILT_IN
+    return True, "assumed for a model nobody described", BUILT_IN
 
 
 def directory(
@@ -162,11 +188,20 @@ def directory(
     profiles: Iterable[Contribution],
     configs: Mapping[str, ProviderConfig],
     secret: Callable[[str], str | None] = no_secrets,
+    pins: Mapping[str, str] | None = None,
 ) -> Directory:
-    """Collect what plugins brought. Of two with one ID the first stays; the other is told."""
+    """Collect what plugins brought. Of two with one ID the first stays, unless the other is pinned; both are told.
+
+    Args:
+        adapters: What plugins contribute as adapters.
+        profiles: What plugins contribute as profiles.
+        configs: Configured providers by ID.
+        secret: Returns a stored secret by name.
+        pins: ID that two plugins claim → the distribution that has it.
+    """
     problems: list[str] = []
-    known_adapters = _first(adapters, "provider adapter", problems)
-    known_profiles: dict[str, Contribution] = _first(profiles, "provider profile", problems)
+    known_adapters = _first(adapters, "provider adapter", problems, pins or {})
+    known_profiles: dict[str, Contribution] = _first(profiles, "provider profile", problems, pins or {})
     known = dict(configs)
     offline = known_profiles.get(OFFLINE)
     if offline is not None and OFFLINE not in known:
@@ -183,11 +218,12 @@ def directory(
     )
 
 
-def _first(contributions: Iterable[Contribution], what: str, problems: list[str]) -> dict[str, Contribution]:
+def _first(
+    contributions: Iterable[Contribution], what: str, problems: list[str], pins: Mapping[str, str]
+) -> dict[str, Contribution]:
     found: dict[str, Contribution] = {}
-    ordered = sorted(contributions, key=lambda contribution: contribution.owner.order)
     copying = read_profile if what == "provider profile" else with_name()
-    for item, name, value in read_all(ordered, what, copying, problems):
+    for item, name, value in in_order(read_all(contributions, what, copying, problems), pins):
         if name in found:
             problems.append(f"The {what} {name!r} of {item.owner} was not taken: {found[name].owner} has that name.")
         else:

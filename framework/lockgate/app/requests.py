@@ -2,32 +2,42 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from lockgate.app.assembly import Assembly
 from lockgate.app.providers import Provider
-from lockgate.calling.events import RequestPrepared
+from lockgate.calling.events import PromptPrefixChanged, RequestPrepared
 from lockgate.calling.executor import Executor, Surroundings
 from lockgate.calling.job import Job
 from lockgate.calling.limits import Limits
 from lockgate.calling.run import Run
 from lockgate.chat.addresses import keys_in
-from lockgate.chat.prompt import compose
+from lockgate.chat.prefix import prefix_changes, prompt_prefix
+from lockgate.chat.prompt import compose, date_line
 from lockgate.chat.store import ChatStore
 from lockgate.chat.values import ChatThread, Message
 from lockgate.errors import ProviderDenied
-from lockgate.policy import ChatRequirements, ProviderStanding
-from lockgate.providers.contract import ModelRequest
+from lockgate.policy import ChatRequirements, Denial, ProviderStanding
+from lockgate.providers.contract import ModelRequest, ToolBlock
 from lockgate.providers.transport import Transport
+from lockgate.registry.preparation import Offer
+from lockgate.registry.selection import Selection
 from lockgate.tools.definition import Components
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked for, beside the chat: the provider, the component, the selection (None: never chosen)."""
+    """What was asked for, beside the chat.
+
+    Attributes:
+        provider: Who is asked.
+        component: Where the question comes from.
+        select: Returns what is selected for a chat, by the rules of now.
+    """
 
     provider: Provider
     component: Components
-    selected: Sequence[str] | None
+    select: Callable[[ChatThread], Selection]
 
 
 async def begin(
@@ -46,19 +56,20 @@ async def begin(
         current = assembly()
         return current.directory.standing_now(provider, current.registry.rules)
 
-    if (denial := chat.requirements.admits(standing())) is not None:
+    def admission(requirements: ChatRequirements) -> Denial | None:
+        return assembly().registry.rules.admission(requirements, standing())
+
+    if (denial := admission(chat.requirements)) is not None:
         raise ProviderDenied(denial.why)
     await store.save(chat)
-    selected = question.selected
-    if selected is None:
-        selected = tuple(now.registry.default_selection(question.component))
-    offer = await now.preparation.prepare(chat, standing(), question.component, selected)
-    system = compose(chat.system_prompt, (offer.instructions,))
-    chat = chat.with_prompt_addresses(keys_in(system))
+    offer = await now.preparation.prepare(chat, standing(), question.component, question.select(chat))
     block = provider.adapter.tool_block(offer.functions, provider.profile)
-    run.emit(
-        RequestPrepared(tuple(tool.id for tool in offer.tools), tuple(sorted(offer.left_out)), block.fingerprint)
-    )
+    system = system_prompt(chat, offer)
+    chat = _with_prefix(chat, system, block, run)
+    run.emit(RequestPrepared(
+        tuple(tool.id for tool in offer.tools), tuple(sorted(offer.left_out)),
+        chat.prefix.fingerprint if chat.prefix else "",
+    ))  # fmt: skip
     exchange = provider.adapter.open(
         ModelRequest(
             provider.model, system, _sent(chat.messages), block,
@@ -71,16 +82,28 @@ async def begin(
     async def raised(requirements: ChatRequirements) -> ChatRequirements:
         return await store.raise_requirements(chat.id, requirements)
 
-    rules = now.registry.rules
     executor = Executor(
         chat,
         Surroundings(
-            lambda: assembly().registry, offer, standing, question.component,
-            lambda: assembly().services, now.services.guard,
-            Limits(rules.max_tool_calls, rules.max_tool_result_characters), raised, run.emit,
+            lambda: assembly().registry, offer, standing, admission, question.component,
+            lambda: assembly().services, now.services.guard, Limits.of(now.registry.rules), raised, run.emit,
         ),
     )
-    return Job(exchange, executor, standing, run.emit), executor
+    return Job(exchange, executor, admission, run.emit), executor
+
+
+def system_prompt(chat: ChatThread, offer: Offer) -> str:
+    """Return the system prompt of a request: the chat's own, the rules of its tools, and the day behind both."""
+    day = date_line(date.today()) if chat.include_date else ""  # noqa: DTZ011 - the user's own day
+    return compose(chat.system_prompt, (offer.instructions, day))
+
+
+def _with_prefix(chat: ChatThread, system: str, block: ToolBlock, run: Run) -> ChatThread:
+    """Note how the request begins, and tell what moved in it since the last one of the chat."""
+    prefix = prompt_prefix(system, block.encoded, block.items)
+    if chat.prefix is not None and (changes := prefix_changes(chat.prefix, prefix)):
+        run.emit(PromptPrefixChanged(changes))
+    return replace(chat.with_prompt_addresses(keys_in(system)), prefix=prefix)
 
 
 async def _as_stored(chat: ChatThread, store: ChatStore) -> ChatThread:

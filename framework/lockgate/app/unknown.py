@@ -9,6 +9,7 @@ from typing import Any
 
 from lockgate.app.configuration import Configuration
 from lockgate.app.providers import Directory
+from lockgate.app.templates import Assistant, ChatTemplate
 from lockgate.plugin_host.records import PluginRecord
 from lockgate.registry.registry import Registry
 from lockgate.settings.instances import Kind
@@ -30,6 +31,11 @@ def unknown_names(
         *_told("default_tool_ids_by_component", "tool or collection", selected, tools),
         *_told("trusted_provider_ids", "provider", rules.trusted_provider_ids, providers),
         *_told("default_provider", "provider", default, {*directory.configs, *directory.profiles}),
+        *_told("previews", "preview", rules.previews, [preview.id for preview in registry.previews.all]),
+        *_of_prompts("chat_templates", configuration.chat_templates.values(), tools),
+        *_of_prompts("assistants", configuration.assistants.values(), tools),
+        *_told("assistants", "provider", [item.provider for item in configuration.assistants.values() if item.provider],
+               {*directory.configs, *directory.profiles}),
         *_told("plugins.disabled", "plugin", configuration.host.disabled, plugins),
         *_settings_of_tools(rules.layers.user, registry),
     ]
@@ -41,6 +47,11 @@ def _told(key: str, what: str, names: Iterable[str], known: Iterable[str]) -> It
         near = difflib.get_close_matches(name, sorted(there), n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         yield f"{key} names the {what} {name!r}, which is not there.{hint}"
+
+
+def _of_prompts(key: str, entries: Iterable[ChatTemplate | Assistant], tools: Iterable[str]) -> Iterator[str]:
+    for entry in entries:
+        yield from _told(f"{key}.{entry.id}.tool_ids", "tool or collection", entry.tool_ids or (), tools)
 
 
 def _settings_of_tools(stored: Mapping[str, object], registry: Registry) -> Iterator[str]:

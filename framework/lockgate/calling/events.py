@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from lockgate.chat.prefix import PrefixChange
 from lockgate.chat.values import ToolTrace, Usage
 from lockgate.guard import GuardReport
 from lockgate.policy import ChatRequirements
@@ -16,11 +17,28 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class RequestPrepared:
-    """The tools of the request are known: IDs of those offered, fingerprint of the tool block."""
+    """The tools of the request are known.
+
+    Attributes:
+        offered: IDs of the tools that are offered.
+        left_out: IDs of the candidates that are not.
+        fingerprint: Changes exactly when the bytes of system prompt or tools do.
+    """
 
     offered: tuple[str, ...]
     left_out: tuple[str, ...]
     fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPrefixChanged:
+    """The chat's requests begin with other bytes than the last one did, so its host computes them anew.
+
+    Attributes:
+        changes: The tools that moved, and by how many bytes; the system prompt last.
+    """
+
+    changes: tuple[PrefixChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +112,7 @@ class RunEnded:
 Event = (
     TextDelta
     | RequestPrepared
+    | PromptPrefixChanged
     | RoundEnded
     | ToolStarted
     | ToolProgress

@@ -31,7 +31,13 @@ from lockgate.chat.returned_addresses import returned_addresses, strings_of
 from lockgate.chat.values import ChatThread, Source, ToolTrace, TraceStatus, merge_sources
 from lockgate.errors import ArgumentRefused, ToolBlocked, ToolFailed
 from lockgate.guard import Guard, GuardReport, GuardScope, GuardSource, GuardText, SourceKind
-from lockgate.policy import ChatRequirements, ProviderStanding
+from lockgate.policy import (
+    ChatRequirements,
+    Denial,
+    OutboundDataRestriction,
+    ProviderStanding,
+    ToolOutboundData,
+)
 from lockgate.providers.contract import CallResult, RequestedCall
 from lockgate.registry.calls import describe
 from lockgate.registry.preparation import Offer, Offered
@@ -66,6 +72,7 @@ class Surroundings:
         registry: Returns the registry in force now, so that a change of rules counts at the next call.
         offer: The tools of this request.
         standing: Returns the provider's standing as it is now.
+        admission: Says why this provider may not have a chat of such requirements, or None, by the rules of now.
         component: Where the question comes from.
         services: Returns what tools may use now, so that a change of data sources counts at the next call.
         guard: The prompt-injection filter.
@@ -77,6 +84,7 @@ class Surroundings:
     registry: Callable[[], Registry]
     offer: Offer
     standing: Callable[[], ProviderStanding]
+    admission: Callable[[ChatRequirements], Denial | None]
     component: Components
     services: Callable[[], ToolServices]
     guard: Guard
@@ -112,7 +120,7 @@ class Executor:
         self.sources: tuple[Source, ...] = ()
         self.traces: tuple[ToolTrace, ...] = ()
         self._with = surroundings
-        self._calls = 0
+        self._calls = self._restricted_calls = 0
         self._characters = 0
         self._order = 0
         self._told: str = ""
@@ -219,6 +227,8 @@ class Executor:
         if block is not None:
             why = call.masker.for_model(f"The tool {offered.id!r} cannot be used now. {block.why}")
             return self._ended(call, TraceStatus.BLOCKED, why, f"{why} (set by {block.set_by})")
+        if (over := self._beyond_restricted(offered)) is not None:
+            return self._ended(call, TraceStatus.BLOCKED, over, over)
         if call.unreadable is not None:
             return self._failed(call, call.unreadable, None, executed=False)
         try:
@@ -227,7 +237,26 @@ class Executor:
             raise
         except BaseException as error:  # noqa: BLE001 - reading arguments is a plugin's code, too
             return self._failed(call, error, None, executed=False)
+        if self._is_restricted(offered):
+            self._restricted_calls += 1
         return await self._run(call, offered, arguments)
+
+    def _is_restricted(self, offered: Offered) -> bool:
+        """Tell whether a tool that keeps to the restriction itself sends beyond configured services under one."""
+        outbound = self._with.registry().rules.demanded(self.chat.requirements).outbound
+        leaves = offered.registered.definition.outbound_data > ToolOutboundData.CONFIGURED_SERVICE
+        return leaves and outbound is not OutboundDataRestriction.UNRESTRICTED
+
+    def _beyond_restricted(self, offered: Offered) -> str | None:
+        """Say that no further call may choose an address: each choice among given ones tells a little."""
+        most = self._with.limits.max_restricted_calls
+        if self._restricted_calls < most or not self._is_restricted(offered):
+            return None
+        by = self._with.registry().rules.demanded(self.chat.requirements).outbound_by
+        return (
+            f"The tool {offered.id!r} has made {most} calls in this answer, which is the limit while the chat "
+            f"restricts where its data goes (demanded by {by}). Answer with what you have."
+        )
 
     def _held_against_choices(self, call: _Call, offered: Offered) -> str:
         """Refuse a value outside the choices of this request: what is shown is enforced.
@@ -276,6 +305,7 @@ class Executor:
         )
         context = ToolContext(
             self.chat, self._with.standing(), self._with.component, settings, self._with.services(),
+            demanded=self._with.registry().rules.demanded(self.chat.requirements),
             call_id=call.requested.id, addresses=ChatAddresses(self.chat),
             remaining_characters=max(0, self._with.limits.max_tool_result_characters - self._characters),
             state=state, _guard=scope, arguments=MappingProxyType(dict(call.arguments)),
@@ -311,16 +341,18 @@ class Executor:
     async def _handed_on(
         self, call: _Call, offered: Offered, result: Delivered, content: str, scope: GuardScope
     ) -> Outcome:
-        """Raise, store and admit; only then the text leaves."""
-        joined = self.chat.requirements.join(result.requires)
-        denial = joined.admits(self._with.standing())
-        if denial is not None:
-            text = f"The result of {offered.id!r} cannot be given to this provider. {denial.why}"
-            return self._ended(call, TraceStatus.BLOCKED, text, text, executed=True)
-        if joined is not self.chat.requirements:
+        """Raise, store and admit; only then the text leaves. What is withheld raises nothing: it brought nothing."""
+        before = self.chat.requirements
+        if (denial := self._with.admission(before.join(result.requires))) is not None:
+            return self._withheld(call, offered, denial, scope)
+        if before.join(result.requires) is not before:
             try:
-                stored = await self._with.store(joined)
-                self.chat = self.chat.require(joined).require(stored)
+                # Another process may have raised the chat meanwhile: that is asked before anything is written.
+                self.chat = self.chat.require(await self._with.store(before))
+                joined = self.chat.requirements.join(result.requires)
+                if (denial := self._with.admission(joined)) is not None:
+                    return self._withheld(call, offered, denial, scope)
+                self.chat = self.chat.require(joined).require(await self._with.store(joined))
             except Exception as error:  # noqa: BLE001 - a store is replaceable, and what is not stored must not leave
                 reason = describe(error).error
                 logger.error("requirements could not be stored: %s", call.masker.for_trace(reason))
@@ -328,11 +360,16 @@ class Executor:
                     call, TraceStatus.ERROR, FAILED + _NOT_STORED, f"{_NOT_STORED} {reason}", executed=True
                 )
             self._with.emit(RequirementsRaised(self.chat.requirements))
-            if (denial := self.chat.requirements.admits(self._with.standing())) is not None:
-                text = f"The result of {offered.id!r} cannot be given to this provider. {denial.why}"
-                return self._ended(call, TraceStatus.BLOCKED, text, text, executed=True)
+            if (denial := self._with.admission(self.chat.requirements)) is not None:
+                return self._withheld(call, offered, denial, scope)
         self._take(call, offered, result, content, scope)
         return self._ended(call, TraceStatus.SUCCESS, content, executed=True, json_result=result.is_json)
+
+    def _withheld(self, call: _Call, offered: Offered, denial: Denial, scope: GuardScope) -> Outcome:
+        """Say that a result cannot be given. The name of who demands it may be the tool's own words."""
+        text = f"The result of {offered.id!r} cannot be given to this provider. {denial.why}"
+        told = self._for_model(call, text, scope)
+        return self._ended(call, TraceStatus.BLOCKED, told, told, executed=True)
 
     def _take(self, call: _Call, offered: Offered, result: Delivered, content: str, scope: GuardScope) -> None:
         mask = call.masker.for_model

@@ -14,7 +14,7 @@ from lockgate.calling.executor import Executor
 from lockgate.calling.running import end_task
 from lockgate.chat.values import Source, Usage, merge_sources
 from lockgate.errors import ProviderDenied
-from lockgate.policy import ProviderStanding
+from lockgate.policy import ChatRequirements, Denial
 from lockgate.providers.contract import CallResult, Exchange, RequestedCall, Round
 from lockgate.registry.calls import describe
 
@@ -49,7 +49,7 @@ class Job:
     Args:
         exchange: The wire conversation.
         executor: Executes calls.
-        standing: Returns the provider's standing as it is now.
+        admission: Says why this provider may not have a chat of such requirements, or None, by the rules of now.
         emit: Takes events.
     """
 
@@ -57,10 +57,10 @@ class Job:
         self,
         exchange: Exchange,
         executor: Executor,
-        standing: Callable[[], ProviderStanding],
+        admission: Callable[[ChatRequirements], Denial | None],
         emit: Callable[[Event], None],
     ) -> None:
-        self._exchange, self._executor, self._standing, self._emit = exchange, executor, standing, emit
+        self._exchange, self._executor, self._admission, self._emit = exchange, executor, admission, emit
         self._asked: tuple[RequestedCall, ...] = ()
         self._results: dict[int, CallResult] = {}
         self._taken = 0
@@ -117,8 +117,7 @@ class Job:
             return await self._round(final if final is not None else self.limit())
 
     async def _round(self, final: str | None) -> Round:
-        denial = self._executor.chat.requirements.admits(self._standing())
-        if denial is not None:
+        if (denial := self._admission(self._executor.chat.requirements)) is not None:
             raise ProviderDenied(denial.why)
         if self._asked:
             self._exchange.answer(self._complete_results())

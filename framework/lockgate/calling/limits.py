@@ -2,15 +2,30 @@
 
 from dataclasses import dataclass
 
-from lockgate.registry.rules import MAX_TOOL_CALLS, MAX_TOOL_RESULT_CHARACTERS
+from lockgate.registry.rules import MAX_RESTRICTED_CALLS, MAX_TOOL_CALLS, MAX_TOOL_RESULT_CHARACTERS, Rules
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a run may do: calls and characters of results, all rounds together."""
+    """How much a run may do, all rounds together.
+
+    Attributes:
+        max_tool_calls: Calls.
+        max_tool_result_characters: Characters of results.
+        max_restricted_calls: Calls that may leave the configured services while the chat restricts where its data goes.
+    """
 
     max_tool_calls: int = MAX_TOOL_CALLS
     max_tool_result_characters: int = MAX_TOOL_RESULT_CHARACTERS
+    max_restricted_calls: int = MAX_RESTRICTED_CALLS
+
+    @classmethod
+    def of(cls, rules: Rules) -> "Limits":
+        """Return the limits that the rules set, ceilings included."""
+        return cls(
+            rules.limit("max_tool_calls"), rules.limit("max_tool_result_characters"),
+            rules.limit("max_restricted_calls"),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Protocol, Self
 
-from lockgate.calling.events import ContentFiltered, Event, RunEnded, TextDelta, ToolFinished, ToolStarted
+from lockgate.calling.events import ContentFiltered, Event, RunEnded, TextDelta, ToolFinished, ToolProgress, ToolStarted
 from lockgate.calling.executor import Executor
 from lockgate.calling.job import Job, Stopped
 from lockgate.chat.values import ChatThread, Message, Role, Source, ToolTrace, Usage
@@ -185,6 +185,8 @@ class Run:
             event = replace(event, arguments=())
         elif isinstance(event, ToolFinished):
             event = ToolFinished(replace(event.trace, arguments={}, result="", json_result="", status_message=""))
+        elif isinstance(event, ToolProgress):
+            event = replace(event, text="")
         elif isinstance(event, ContentFiltered):
             event = replace(event, report=_without_quotations(event.report))
         for observer in list(self._observers):

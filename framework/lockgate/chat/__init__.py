@@ -1,6 +1,7 @@
 """Chats: threads, messages, sources, traces, composition of the prompt, the store's contract."""
 
-from lockgate.chat.prompt import compose, tool_policy
+from lockgate.chat.prefix import Moved, PrefixChange, PrefixPart, PromptPrefix, prefix_changes, prompt_prefix
+from lockgate.chat.prompt import compose, date_line, tool_policy
 from lockgate.chat.store import ChatStore, ChatSummary, MemoryChatStore
 from lockgate.chat.values import (
     MASK,
@@ -28,6 +29,10 @@ __all__ = [
     "DataSourceOptions",
     "MemoryChatStore",
     "Message",
+    "Moved",
+    "PrefixChange",
+    "PrefixPart",
+    "PromptPrefix",
     "RetrievalMode",
     "Role",
     "Source",
@@ -36,7 +41,10 @@ __all__ = [
     "TraceStatus",
     "Usage",
     "compose",
+    "date_line",
     "merge_sources",
     "new_chat_id",
+    "prefix_changes",
+    "prompt_prefix",
     "tool_policy",
 ]

@@ -7,6 +7,13 @@ from collections.abc import Iterable
 
 from lockgate.addresses import AddressError, find_addresses, request_key
 from lockgate.chat.values import ChatThread, Message, Role
+from lockgate.errors import ToolBlocked
+
+NOT_GIVEN = (
+    "This address was not given to you: use one that stands word for word in the system prompt, in a message of the "
+    "user, in a document attached to it, or in the result of a tool. Ask the user when there is none."
+)
+"""What a model is told about an address it made up."""
 
 
 def keys_in(text: str) -> frozenset[str]:
@@ -60,6 +67,16 @@ class ChatAddresses:
         if key in chat.tool_addresses or key in chat.prompt_addresses:
             return True
         return any(key in self._of_message(message) for message in _given_by_user(chat.messages))
+
+    def require(self, address: str) -> None:
+        """Refuse an address that was not given to the model.
+
+        Raises:
+            ToolBlocked: It was not given. The message never repeats the address: what the model makes up must not come
+                back to it from a tool.
+        """
+        if address not in self:
+            raise ToolBlocked(NOT_GIVEN)
 
     def _of_message(self, message: Message) -> frozenset[str]:
         known = self._keys_of.get(id(message))

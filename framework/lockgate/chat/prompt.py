@@ -1,6 +1,13 @@
 """Composition of the system prompt: pure, so that counting and sending see the same text."""
 
 from collections.abc import Iterable, Sequence
+from datetime import date
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 
 TOOL_POLICY_HEADING = "# Using tools"
 TOOL_POLICY_INTRODUCTION = (
@@ -26,6 +33,11 @@ def tool_policy(instructions: Iterable[tuple[str, str]]) -> str:
     if not sections:
         return ""
     return "\n\n".join((TOOL_POLICY_HEADING, TOOL_POLICY_INTRODUCTION, *sections))
+
+
+def date_line(day: date) -> str:
+    """Return what a model is told of the day. Names of days and months do not depend on the system's language."""
+    return f"Today is {_DAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year} ({day.isoformat()})."
 
 
 def compose(base: str, parts: Sequence[str] = ()) -> str:

@@ -33,6 +33,16 @@ class ChatStore(Protocol):
         Works for a chat that was never saved: its requirements are kept under the ID.
         """
 
+    async def delete(self, chat_id: str) -> bool:
+        """Remove a chat with all its messages, and only together with them what it demands: all of it or nothing.
+
+        A run that still answers in the chat saves it again when it ends. It then demands what that run knows, which
+        covers all the run has read.
+
+        Returns:
+            Whether there was such a chat. For one that was never saved nothing is removed.
+        """
+
     async def list_chats(self, limit: int = 50) -> Sequence[ChatSummary]:
         """Return the latest chats, newest first."""
 
@@ -55,6 +65,7 @@ class MemoryChatStore:
     async def save(self, chat: ChatThread) -> None:
         """Keep a chat."""
         await self.raise_requirements(chat.id, chat.requirements)
+        self._chats.pop(chat.id, None)  # the latest stands last
         self._chats[chat.id] = chat
 
     async def raise_requirements(self, chat_id: str, requirements: ChatRequirements) -> ChatRequirements:
@@ -63,10 +74,17 @@ class MemoryChatStore:
         self._requirements[chat_id] = joined
         return joined
 
+    async def delete(self, chat_id: str) -> bool:
+        """Forget a chat with what it demands. Return whether there was one."""
+        if self._chats.pop(chat_id, None) is None:
+            return False
+        self._requirements.pop(chat_id, None)
+        return True
+
     async def list_chats(self, limit: int = 50) -> Sequence[ChatSummary]:
         """Return the latest chats, newest first."""
         rows = [ChatSummary(c.id, c.title, c.created.isoformat(), len(c.messages)) for c in self._chats.values()]
-        return rows[::-1][:limit]
+        return rows[::-1][: max(0, limit)]
 
     async def close(self) -> None:
         """Nothing to release."""

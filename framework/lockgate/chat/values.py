@@ -7,6 +7,7 @@ from datetime import date
 from enum import Enum
 
 from lockgate.addresses import AddressError, request_key
+from lockgate.chat.prefix import PromptPrefix
 from lockgate.policy import NOTHING, ChatRequirements
 
 
@@ -192,6 +193,9 @@ class ChatThread:
         title: A short name for lists.
         prompt_addresses: Request keys of addresses in the system prompt last sent.
         tool_addresses: Request keys of addresses that tools returned; kept for the session only.
+        include_date: The model is told the day, behind the stable parts of the system prompt.
+        assistant: ID of the assistant whose rules name the tools; empty for an ordinary chat.
+        prefix: The beginning of the request last sent; None before the first.
     """
 
     id: str = field(default_factory=new_chat_id)
@@ -204,6 +208,9 @@ class ChatThread:
     title: str = ""
     prompt_addresses: frozenset[str] = frozenset()
     tool_addresses: frozenset[str] = frozenset()
+    include_date: bool = False
+    assistant: str = ""
+    prefix: PromptPrefix | None = None
 
     def with_message(self, message: Message) -> "ChatThread":
         """Return the thread with one more turn."""
@@ -222,3 +229,22 @@ class ChatThread:
     def with_prompt_addresses(self, keys: Iterable[str]) -> "ChatThread":
         """Return the thread knowing the addresses of the system prompt that is about to be sent."""
         return replace(self, prompt_addresses=frozenset(keys))
+
+    def forked(self, messages: int | None = None) -> "ChatThread":
+        """Return a new chat that goes on from here, under an ID of its own.
+
+        What the chat demands stays, whatever is cut off: nobody can tell what a shorter history still lets through.
+
+        Args:
+            messages: How many messages are kept, from the first; all when None. A chat that is cut knows no addresses
+                of tools any more: they may have come later.
+
+        Raises:
+            ValueError: There are not that many messages.
+        """
+        if messages is None:
+            return replace(self, id=new_chat_id(), created=date.today())  # noqa: DTZ011 - the user's own day
+        if not 0 <= messages <= len(self.messages):
+            raise ValueError(f"{messages} messages cannot be kept; valid are 0 to {len(self.messages)}.")
+        kept = self.messages[:messages]
+        return replace(self.forked(), messages=kept, tool_addresses=frozenset())

@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lockgate.app.home import open_lockgate
+from lockgate.app.configuration import Configuration
+from lockgate.app.home import open_lockgate, read_configuration
 from lockgate.app.lockgate import Lockgate
 from lockgate.app.providers import Provider
 from lockgate.calling.events import RequestPrepared
@@ -14,13 +15,14 @@ from lockgate.chat.addresses import keys_in
 from lockgate.chat.values import Attachment, ChatThread
 from lockgate.cli.exit_status import ExitStatus, status_of
 from lockgate.cli.folders import FAMILY, PREFIX, looked_at, with_documents, with_sources
+from lockgate.cli.presets import chosen_for
 from lockgate.cli.problems import tell_problems
 from lockgate.cli.rendering import Renderer, print_failure
 from lockgate.cli.terminal import note, notes, safe, show_error
 from lockgate.documents import read_document
 from lockgate.errors import LockgateError, UnknownNameError
 from lockgate.guard import GuardSource, GuardText, SourceKind
-from lockgate.registry.explain import Explanation
+from lockgate.settings.home import Home
 from lockgate.tools.definition import ToolActivation
 from lockgate.tools.threads import run_in_thread
 
@@ -43,6 +45,14 @@ class Request:
     chat: str | None = None
     as_json: bool = False
     verbose: bool = False
+    template: str | None = None
+    assistant: str | None = None
+    no_tools: bool = False
+
+    @property
+    def selected(self) -> tuple[str, ...] | None:
+        """The tools that were named; none at all on purpose; None when nothing was said."""
+        return () if self.no_tools else self.tools or None
 
     @property
     def searches(self) -> bool:
@@ -60,11 +70,17 @@ async def ask(request: Request) -> int:
         _show_log()
     begun = False
     try:
-        async with open_lockgate() as gate:
+        home = Home.find()
+        configuration = read_configuration(home)
+        async with open_lockgate(home, configuration) as gate:
             tell_problems(gate, verbose=request.verbose)
-            provider, run = await _prepared(gate, request)
+            provider, run = await _prepared(gate, configuration, request)
             begun = True
-            return await _answered(gate, provider, run, request)
+            wanted = request.selected
+            if wanted is None:
+                wanted = chosen_for(configuration, request.template, run.chat.assistant)
+            _tell_companions(gate, wanted, request)
+            return await _answered(gate, provider, run, request, wanted)
     except (LockgateError, asyncio.CancelledError) as error:
         if request.as_json and not begun:
             is_error = isinstance(error, LockgateError)
@@ -72,26 +88,35 @@ async def ask(request: Request) -> int:
         raise
 
 
-async def _prepared(gate: Lockgate, request: Request) -> tuple[Provider, Run]:
+async def _prepared(gate: Lockgate, configuration: Configuration, request: Request) -> tuple[Provider, Run]:
     """Return whom is asked, and the run, not entered."""
-    provider = gate.provider(request.provider, model=request.model)
+    if request.assistant is not None and request.assistant not in configuration.assistants:
+        raise UnknownNameError("assistant", request.assistant, configuration.assistants)
+    chat = await chat_of(gate, request.chat)
+    assistant = configuration.assistants.get(request.assistant or (chat.assistant if chat is not None else ""))
+    named = request.provider or (assistant.provider if assistant is not None else "")
+    provider = gate.provider(named or None, model=request.model)
     for name in request.tools:
         if not gate.registry.is_known(name):
             raise UnknownNameError("tool", name, names_of_tools(gate))
-    chat = await chat_of(gate, request.chat)
     if chat is None:
-        chat = ChatThread(title=" ".join(request.text.split())[:_TITLE_CHARACTERS])
+        title = " ".join(request.text.split())[:_TITLE_CHARACTERS]
+        chat = replace(gate.new_chat(request.template), title=title, include_date=True)
     if request.sources:
         chat = await with_sources(gate, chat, request.sources)
     for path in request.docs:
         chat = await with_documents(gate, chat, path, verbose=request.verbose)
     _tell_lost_folders(gate, chat)
     attachments = [await attachment(gate, path) for path in request.attached]
-    selected = request.tools or None
-    return provider, gate.ask(chat, request.text, provider=provider, selected=selected, attachments=attachments)
+    return provider, gate.ask(
+        chat, request.text, provider=provider, selected=request.selected, attachments=attachments,
+        assistant=request.assistant,
+    )  # fmt: skip
 
 
-async def _answered(gate: Lockgate, provider: Provider, run: Run, request: Request) -> int:
+async def _answered(
+    gate: Lockgate, provider: Provider, run: Run, request: Request, wanted: tuple[str, ...]
+) -> int:
     renderer = Renderer(verbose=request.verbose, as_json=request.as_json)
     error: LockgateError | None = None
     try:
@@ -99,7 +124,7 @@ async def _answered(gate: Lockgate, provider: Provider, run: Run, request: Reque
             async for event in run:
                 renderer.on(event)
                 if isinstance(event, RequestPrepared):
-                    await _tell_left_out(gate, provider, run, event, request)
+                    await _tell_left_out(gate, provider, run, event, request, wanted)
     except LockgateError as raised:
         error = raised
     except asyncio.CancelledError:
@@ -137,15 +162,22 @@ def _tell_lost_folders(gate: Lockgate, chat: ChatThread) -> None:
         note("this chat searched a folder before; name it again with --docs to go on searching it")
 
 
-async def _tell_left_out(
-    gate: Lockgate, provider: Provider, run: Run, prepared: RequestPrepared, request: Request
+def _tell_companions(gate: Lockgate, wanted: tuple[str, ...], request: Request) -> None:
+    """Say which tools nobody named come along, and with which one."""
+    if request.verbose or not request.as_json:
+        for name, brought_by in gate.registry.companions(wanted).items():
+            note(f"{name} comes with {brought_by}")
+
+
+async def _tell_left_out(  # noqa: PLR0917 - all that one question consists of
+    gate: Lockgate, provider: Provider, run: Run, prepared: RequestPrepared, request: Request, wanted: tuple[str, ...]
 ) -> None:
     """Say why tools are not offered: all of them with ``--verbose``, else those the person asked for."""
     for tool_id in prepared.left_out:
-        if not request.verbose and not _is_wanted(gate, tool_id, request):
+        if not request.verbose and not _is_wanted(gate, tool_id, request, wanted):
             continue
-        answer = await gate.explain(tool_id, provider=provider, chat=run.chat, selected=request.tools or None)
-        notes().print(f"not offered: {safe(tool_id)}: {safe(why_not(answer))}", style="yellow")
+        answer = await gate.explain(tool_id, provider=provider, chat=run.chat, selected=request.selected)
+        notes().print(f"not offered: {safe(tool_id)}: {safe(answer.why)}", style="yellow")
     offered = (gate.registry.get(tool_id) for tool_id in prepared.offered)
     if request.searches and not any(
         tool is not None and tool.definition.activation is ToolActivation.CONTEXT for tool in offered
@@ -154,17 +186,11 @@ async def _tell_left_out(
         note(f"no tool can search {what} here, so the answer does not come from it")
 
 
-def _is_wanted(gate: Lockgate, tool_id: str, request: Request) -> bool:
+def _is_wanted(gate: Lockgate, tool_id: str, request: Request, wanted: tuple[str, ...]) -> bool:
     registered = gate.registry.get(tool_id)
     if registered is not None and registered.definition.activation is ToolActivation.CONTEXT:
         return request.searches
-    return tool_id in gate.registry.expand_selection(request.tools)
-
-
-def why_not(answer: Explanation) -> str:
-    """Return the first reason why a tool is not offered."""
-    blocks = [verdict.block for verdict in answer.verdicts if verdict.block is not None]
-    return f"{blocks[0].why} (set by {blocks[0].set_by})" if blocks else answer.beyond
+    return tool_id in gate.registry.expand_selection(wanted)
 
 
 # What is asked with

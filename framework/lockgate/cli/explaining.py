@@ -1,30 +1,47 @@
 """What `lockgate tools explain` prints."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lockgate.app.home import open_lockgate
-from lockgate.app.providers import Provider
 from lockgate.cli.asking import chat_of, names_of_tools
 from lockgate.cli.exit_status import ExitStatus
 from lockgate.cli.folders import with_documents
 from lockgate.cli.problems import tell_problems
 from lockgate.cli.terminal import console, note, safe, write_json
 from lockgate.errors import UnknownNameError
-from lockgate.policy import SetByKind
-from lockgate.registry.checks import Block
+from lockgate.policy import SetBy, SetByKind
+from lockgate.registry.beyond import BeyondKind
+from lockgate.registry.checks import Change, ChangeKind
 from lockgate.registry.explain import Explanation
+from lockgate.tools.definition import Components
 
 
-async def explain(
-    tool: str, provider: str | None, chat: str | None, selected: tuple[str, ...], docs: Path | None, *, as_json: bool
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an explanation was asked for. An empty component stands for that of the chat."""
+
+    tool: str
+    provider: str | None = None
+    chat: str | None = None
+    selected: tuple[str, ...] = ()
+    docs: Path | None = None
+    component: str = ""
+
+
+async def explain(asked: Asked, *, as_json: bool) -> int:
     """Explain a tool, or each tool of a collection.
 
-    Without a selection it is taken as selected: the question is what else is in the way.
-
     Raises:
-        UnknownNameError: No tool or collection of that name is registered.
+        UnknownNameError: No tool or collection of that name is registered, or there is no such component.
     """
+    tool = asked.tool
+    component = None
+    if asked.component:
+        if asked.component.upper() not in Components.__members__:
+            raise UnknownNameError("component", asked.component, Components.__members__)
+        component = Components[asked.component.upper()]
     async with open_lockgate() as gate:
         if not as_json:
             tell_problems(gate)
@@ -37,77 +54,121 @@ async def explain(
                 if rejection.id == tool:
                     note(str(rejection))
             raise UnknownNameError("tool", tool, names_of_tools(gate))
-        ready = gate.provider(provider)
-        for name in selected:
+        ready = gate.provider(asked.provider)
+        for name in asked.selected:
             if not registry.is_known(name):
                 raise UnknownNameError("tool", name, names_of_tools(gate))
-        thread = await chat_of(gate, chat)
-        if docs is not None:
-            thread = await with_documents(gate, thread, docs, verbose=False)
-        chosen = selected or (None if thread is not None and thread.selected_tools is not None else (tool,))
+        thread = await chat_of(gate, asked.chat)
+        if asked.docs is not None:
+            thread = await with_documents(gate, thread, asked.docs, verbose=False)
         answers = [
-            await gate.explain(tool_id, provider=ready, chat=thread, selected=chosen) for tool_id in tool_ids
+            await gate.explain(
+                tool_id, provider=ready, chat=thread, selected=asked.selected or None, component=component
+            )
+            for tool_id in tool_ids
         ]
         if as_json:
-            rows = [_as_object(answer, ready.config.id) for answer in answers]
+            rows = [_as_object(answer) for answer in answers]
             write_json(rows[0] if tool_ids == [tool] else rows)
         else:
             for answer in answers:
-                _print(answer, ready)
+                _print(answer)
     return ExitStatus.OK
 
 
-def _print(answer: Explanation, provider: Provider) -> None:
-    out, standing = console(), provider.standing
-    out.print(f"{answer.tool_id}, asked of {safe(provider.config.id)}", style="bold")
+def _print(answer: Explanation) -> None:
+    out, standing = console(), answer.standing
+    out.print(f"{safe(answer.tool_id)}, asked of {safe(standing.id)} in {answer.component.value}", style="bold")
     hosted = "self-hosted" if standing.self_hosted else "not self-hosted"
-    out.print(f"  provider: confidence {standing.confidence.name}, {hosted}", style="dim")
+    trusted = ", trusted for data security" if standing.trusted else ""
+    level = f"confidence {standing.confidence.name} (set by {safe(str(standing.confidence_by))})"
+    out.print(f"  provider: {level}, {hosted}{trusted}", style="dim")
+    takes = "takes tools" if standing.can_call_tools else "takes no tools"
+    out.print(f"  model: {takes}, {safe(standing.capability_ground)}", style="dim")
+    if answer.selected_by:
+        out.print(f"  selected by: {safe(answer.selected_by)}", style="dim")
     for verdict in answer.verdicts:
         block = verdict.block
         out.print("  ok  " if block is None else "  no  ", style="green" if block is None else "red", end="")
         out.print(verdict.check)
         if block is not None:
-            out.print(f"        {safe(block.why)}")
-            out.print(f"        set by: {safe(str(block.set_by))}", style="dim")
-            if block.change is not None:
-                out.print(f"        what would change it: {safe(_worded(block))}", style="dim")
-    if answer.beyond:
-        out.print(f"  -   {safe(answer.beyond)}", style="yellow")
+            _print_reason(block.why, block.set_by, (block.change, *block.or_else))
+    for beyond in answer.beyond:
+        out.print("  no  ", style="red", end="")
+        out.print(f"beyond the checks: {_BEYOND[beyond.kind]}")
+        _print_reason(beyond.why, beyond.set_by, (beyond.change,))
+    if answer.also_with:
+        out.print(f"  With these providers every check would pass: {safe(', '.join(answer.also_with))}", style="yellow")
     if answer.offered:
-        out.print("It would be offered.", style="bold green")
+        out.print("It would be offered.", style="bold green", end=" ")
     else:
-        out.print("It would not be offered.", style="bold red")
+        out.print("It would not be offered.", style="bold red", end=" ")
+    out.print(answer.ending, style="dim")
 
+
+def _print_reason(why: str, set_by: SetBy, changes: Sequence[Change | None]) -> None:
+    out = console()
+    out.print(f"        {safe(why)}")
+    out.print(f"        set by: {safe(str(set_by))}", style="dim")
+    told = " or ".join(safe(_worded(change, set_by)) for change in changes if change is not None)
+    if told:
+        out.print(f"        what would change it: {told}", style="dim")
+
+
+_BEYOND = {
+    BeyondKind.PROVIDER_DENIED: "the provider may have the chat",
+    BeyondKind.NOT_SELECTED: "the tool is selected",
+    BeyondKind.SELECTION_HIDDEN: "the selection counts here",
+    BeyondKind.NOTHING_TO_OFFER: "the tool has something to offer",
+    BeyondKind.RESOLUTION_FAILED: "asking the tool worked",
+}
 
 _KEYS = {
     "DataTools.EnableTools": "enable_tools",
     "DataTools.DisabledToolIds": "disabled_tool_ids",
+    "DataTools.MinimumProviderConfidenceByToolId": "minimum_provider_confidence_by_tool_id",
+    "EnabledPreviewFeatures": "previews",
+    "VisibleToolSelectionComponents": "visible_tool_selection_components",
 }
 
 
-def _worded(block: Block) -> str:
-    """Say what would change it, with the key of ``settings.toml`` where the user set the rule."""
-    text = str(block.change)
-    if block.set_by.kind is SetByKind.ORGANIZATION:
-        return text
-    for name, key in _KEYS.items():
-        text = text.replace(name, key)
-    return text
+def _worded(change: Change, set_by: SetBy) -> str:
+    """Say what would change it, with the key of ``settings.toml`` where no organization set the rule."""
+    if set_by.kind is SetByKind.ORGANIZATION or change.kind in (ChangeKind.CHOOSE, ChangeKind.INSTALL):
+        return str(change)
+    if change.setting == "can_call_tools":
+        return f"set providers.{change.item}.can_call_tools to {change.value}"
+    name = _KEYS.get(change.setting, change.setting)
+    if change.item:
+        name = f"{name}.{change.item}"
+    return str(replace(change, setting=name, item=""))
 
 
-def _as_object(answer: Explanation, provider: str) -> dict[str, object]:
-    rows = [
-        {
-            "check": verdict.check,
-            "passes": verdict.block is None,
-            "reason": verdict.block.reason.value if verdict.block else None,
-            "why": verdict.block.why if verdict.block else None,
-            "set_by": str(verdict.block.set_by) if verdict.block else None,
-            "change": _worded(verdict.block) if verdict.block and verdict.block.change else None,
-        }
-        for verdict in answer.verdicts
-    ]
+def _reason_as_object(why: str, set_by: SetBy, changes: Sequence[Change | None]) -> dict[str, object]:
+    words = [_worded(change, set_by) for change in changes if change is not None]
     return {
-        "tool": answer.tool_id, "provider": provider, "offered": answer.offered, "selected": answer.selected,
-        "beyond": answer.beyond or None, "checks": rows,
+        "why": why, "set_by": str(set_by), "set_by_kind": set_by.kind.value, "file": set_by.file or None,
+        "line": set_by.line, "change": words[0] if words else None, "or_else": words[1:],
+    }  # fmt: skip
+
+
+def _as_object(answer: Explanation) -> dict[str, object]:
+    rows = []
+    for verdict in answer.verdicts:
+        block = verdict.block
+        row: dict[str, object] = {"check": verdict.check, "passes": block is None}
+        if block is not None:
+            row["reason"] = block.reason.value
+            row |= _reason_as_object(block.why, block.set_by, (block.change, *block.or_else))
+        rows.append(row)
+    beyond = [
+        {"kind": item.kind.value, **_reason_as_object(item.why, item.set_by, (item.change,))} for item in answer.beyond
+    ]
+    standing = answer.standing
+    return {
+        "tool": answer.tool_id, "component": answer.component.value, "provider": standing.id,
+        "confidence": standing.confidence.name, "confidence_set_by": str(standing.confidence_by),
+        "model_takes_tools": standing.can_call_tools, "model_takes_tools_because": standing.capability_ground,
+        "offered": answer.offered, "selected": answer.selected, "selected_by": answer.selected_by or None,
+        "checks": rows, "beyond": beyond, "also_with": list(answer.also_with), "ending": answer.ending,
     }  # fmt: skip

@@ -11,9 +11,12 @@ if TYPE_CHECKING:
 # Name → one line of help. It stands here, so that the list of commands imports none of them.
 _COMMANDS = {
     "ask": "Ask a question; tools are called under the rules.",
-    "chats": "List the chats that were kept.",
+    "assistants": "List assistants: prompts with rules of their own about tools.",
+    "chats": "List, show, fork, export, import and remove kept chats.",
     "plugins": "List plugins, and find out what is wrong with one.",
+    "previews": "List preview features, and switch them on or off.",
     "providers": "List, add and remove providers of models.",
+    "templates": "List chat templates: what a new chat can begin with.",
     "tools": "List tools, and find out why one is there or not.",
 }
 GROUP = "lockgate.commands"

@@ -75,7 +75,10 @@ async def tools(component: str, *, as_json: bool) -> int:
 
 
 async def _tool_rows(registry: Registry, component: Components | None) -> list[dict[str, Any]]:
-    """Return a row for each tool: first what can be selected or offers itself, then what is not available."""
+    """Return a row for each tool: first what can be selected or offers itself, then what is not available.
+
+    A tool of a preview that is off is nowhere; `lockgate previews list` names it.
+    """
     rows = [
         _tool_row(registry, tool.registered, tool.texts.name, tool.problem, "")
         for item in await registry.catalog(component, context_tools=True)
@@ -83,11 +86,15 @@ async def _tool_rows(registry: Registry, component: Components | None) -> list[d
     ]
     listed = {row["tool"] for row in rows}
     for registered in registry.tools:
-        if registered.id in listed or not (component is None or registered.definition.visible_in.includes(component)):
+        definition = registered.definition
+        if registered.id in listed or not (component is None or definition.visible_in.includes(component)):
+            continue
+        if definition.preview is not None and registry.previews.off(definition.preview) is not None:
             continue
         state = await registry.state(registered.id)
-        name = registry.texts(registered.id).name
-        rows.append(_tool_row(registry, registered, name, state.configuration_problem, state.unavailable_why))
+        name, unavailable = registry.texts(registered.id).name, state.unavailable
+        why = "" if unavailable is None else unavailable.why
+        rows.append(_tool_row(registry, registered, name, state.configuration_problem, why))
     return rows
 
 

@@ -8,6 +8,7 @@ from lockgate.calling.events import (
     ContentFiltered,
     Event,
     LimitReached,
+    PromptPrefixChanged,
     RequestPrepared,
     RequirementsRaised,
     RoundEnded,
@@ -102,6 +103,9 @@ class Renderer:
                 f"(set by {needs.outbound_by})"
             )
             self._note(f"the chat now requires: {safe(text)}", "dim")
+        elif isinstance(event, PromptPrefixChanged):
+            changes = ", ".join(one_line(str(change)) for change in event.changes)
+            self._note(f"the beginning of the request is not that of the last one: {changes}", "dim")
 
     def _note(self, text: str, style: str, rest: str = "") -> None:
         if not self._tells:

@@ -57,6 +57,24 @@ class Hooks(Protocol):
         """
 
     @hookspec
+    def lockgate_previews(self, services: Any) -> Iterable[Any]:
+        """Add preview features: names that a person or an organization switches, and that tools belong to.
+
+        A preview is on until somebody switches it off, and only while every preview it stands on is on. Of two
+        with one name the first one counts.
+
+        Returns:
+            `lockgate.Preview` objects.
+
+        Example::
+
+            @hookimpl
+            def lockgate_previews():
+                from lockgate import Preview
+                return [Preview("PRE_WEATHER_2026", "Weather maps")]
+        """
+
+    @hookspec
     def lockgate_kinds(self, services: Any) -> Iterable[Any]:
         """Add kinds of configured instances: things a user sets up by name, such as a kind of data source.
 

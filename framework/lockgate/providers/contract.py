@@ -31,10 +31,13 @@ class ToolBlock:
     Attributes:
         encoded: The JSON array as bytes; empty when there are no tools.
         strict: Names of the functions that are sent in strict mode.
+        items: Name and bytes of each tool inside `encoded`, in order, so that a change can be told by its name; an
+            adapter that leaves them out is told of as a whole.
     """
 
     encoded: bytes
     strict: frozenset[str] = frozenset()
+    items: tuple[tuple[str, bytes], ...] = ()
 
     @property
     def fingerprint(self) -> str:

@@ -39,6 +39,8 @@ class ProviderProfile:
         returns_reasoning: Reasoning of tool turns has to go back to the host.
         tool_call_id_format: ``any``, or ``nine_alphanumeric`` where the host refuses others (Mistral).
         system_role: The role of the system prompt.
+        models_without_tools: Patterns (``*`` stands for anything, case makes no difference) of models that take no
+            tools; every other model of the host is taken to call them.
         evidence: Name of a flag → where the fact comes from.
     """
 
@@ -59,4 +61,5 @@ class ProviderProfile:
     returns_reasoning: bool = False
     tool_call_id_format: str = "any"
     system_role: str = "system"
+    models_without_tools: tuple[str, ...] = ()
     evidence: Mapping[str, Evidence] = field(default_factory=dict)

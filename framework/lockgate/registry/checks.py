@@ -3,7 +3,7 @@
 Each check is a pure function of a situation. Comparing costs about a microsecond, so checks are simply repeated.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -14,6 +14,7 @@ from lockgate.policy import (
     OutboundDataRestriction,
     ProviderStanding,
     SetBy,
+    SetByKind,
     is_outbound_data_allowed,
     meets_minimum,
 )
@@ -34,30 +35,69 @@ class ToolOfferBlockReason(Enum):
     OUTBOUND_DATA_RESTRICTED = "OUTBOUND_DATA_RESTRICTED"
 
 
+class ChangeKind(Enum):
+    """What has to be done about a rule."""
+
+    SET = "set"
+    REMOVE = "remove"
+    CHOOSE = "choose"
+    INSTALL = "install"
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """The smallest change that would pass a check, as data; a surface words it.
 
     Attributes:
-        setting: What to change: a setting's name, or `provider`, `chat`, `component`.
-        value: What it would have to be.
+        setting: What to change: a setting by its documented name, or `provider`, `chat`, `component`, `pack`.
+        value: What it would have to be, or what has to be taken out.
+        kind: What has to be done.
+        item: The entry of a table that is meant, such as a tool's ID.
     """
 
     setting: str
     value: str
+    kind: ChangeKind = ChangeKind.SET
+    item: str = ""
 
     def __str__(self) -> str:
         """Words for a person."""
-        plain = {"provider": "choose", "chat": "use", "component": "ask from"}
-        verb = plain.get(self.setting)
-        return f"{verb} {self.value}" if verb else f"set {self.setting} to {self.value}"
+        if self.kind is ChangeKind.CHOOSE:
+            return f"choose {self.value}"
+        if self.kind is ChangeKind.INSTALL:
+            return f"install {self.value}"
+        name = f"{self.setting}[{self.item!r}]" if self.item else self.setting
+        return f"take {self.value} out of {name}" if self.kind is ChangeKind.REMOVE else f"set {name} to {self.value}"
+
+
+def choose(what: str, value: str) -> Change:
+    """Return the change that somebody chooses another provider, chat or component."""
+    return Change(what, value, ChangeKind.CHOOSE)
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Why a tool is not offered: the reason, words for a person, who set the rule, what would change it."""
+    """Why a tool is not offered: the reason, words for a person, who set the rule, what would change it.
+
+    Attributes:
+        reason: The documented member.
+        why: What is in the way, in a sentence.
+        set_by: Who set the rule.
+        change: The smallest change that would pass the check; None where nobody here can make one.
+        or_else: Further changes, each of which would do, too.
+    """
 
     reason: ToolOfferBlockReason
+    why: str
+    set_by: SetBy = BUILT_IN
+    change: Change | None = None
+    or_else: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Why a tool is not there right now, whose doing that is, and what would change it."""
+
     why: str
     set_by: SetBy = BUILT_IN
     change: Change | None = None
@@ -69,28 +109,37 @@ class ToolState:
 
     Attributes:
         tools_enabled, tools_enabled_by: The global switch and who set it.
-        switched_off_by: Who switched the collection off; None while it is on.
-        available: What the tool says of itself.
-        unavailable_why: Why not, where that is known.
+        switched_off: The IDs that stand for the collection and are switched off → who did; empty while it is on.
+        unavailable: Why it is not there; None while it is.
         configuration_problem: What is wrong with its settings; empty when it is configured.
         configuration_by: Who set the value that is wrong.
         minimum, minimum_by: The minimum in force for the collection and who set it.
+        configuration_field: Outside name of the first setting that is wrong, where one is.
     """
 
     tools_enabled: bool
     tools_enabled_by: SetBy
-    switched_off_by: SetBy | None
-    available: bool
-    unavailable_why: str
+    switched_off: Mapping[str, SetBy]
+    unavailable: Unavailable | None
     configuration_problem: str
     configuration_by: SetBy
     minimum: ConfidenceLevel
     minimum_by: SetBy
+    configuration_field: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Everything a check may look at."""
+    """Everything a check may look at.
+
+    Attributes:
+        registered: The tool; None for an ID nobody registered.
+        tool_id, collection_id: Its ID and that of its collection.
+        standing: The provider.
+        component: Where the question comes from.
+        requirements: What counts for the chat: its own requirements, and what the organization demands of every chat.
+        state: What rules and tool say.
+    """
 
     registered: Registered | None
     tool_id: str
@@ -109,8 +158,8 @@ def tools_switched_on(s: Situation) -> Block | None:
     """The global switch."""
     if s.state.tools_enabled:
         return None
-    return Block(R.TOOLS_SWITCHED_OFF, "Tools are switched off.", s.state.tools_enabled_by,
-                 Change("DataTools.EnableTools", "true"))
+    change = Change("DataTools.EnableTools", "true")
+    return Block(R.TOOLS_SWITCHED_OFF, "Tools are switched off.", s.state.tools_enabled_by, change)
 
 
 def model_takes_tools(s: Situation) -> Block | None:
@@ -118,31 +167,42 @@ def model_takes_tools(s: Situation) -> Block | None:
     if s.standing.can_call_tools:
         return None
     why = f"The model of {s.standing.id!r} cannot call tools ({s.standing.capability_ground})."
-    return Block(R.MODEL_CANNOT_USE_TOOLS, why, BUILT_IN, Change("provider", "one whose model calls tools"))
+    change = choose("provider", "a provider or model that calls tools")
+    stated = Change("can_call_tools", "true", item=s.standing.id)
+    return Block(R.MODEL_CANNOT_USE_TOOLS, why, s.standing.capability_by, change, (stated,))
 
 
 def visible_here(s: Situation) -> Block | None:
     """Whether the tool exists and may appear in the component."""
     if s.registered is None:
-        return Block(R.NOT_AVAILABLE_HERE, f"No installed plugin brings the tool {s.tool_id!r}.")
-    if s.registered.definition.visible_in.includes(s.component):
+        change = Change("pack", "the pack that brings it", ChangeKind.INSTALL)
+        return Block(R.NOT_AVAILABLE_HERE, f"No installed plugin brings the tool {s.tool_id!r}.", BUILT_IN, change)
+    visible = s.registered.definition.visible_in
+    if visible.includes(s.component):
         return None
     why = f"The tool is not meant for the component {s.component.value}."
-    return Block(R.NOT_AVAILABLE_HERE, why, BUILT_IN, Change("component", "a component the tool is meant for"))
+    places = [component.value for component in list(Components)[1:] if visible.includes(component)]
+    nearest = Components.CHAT.value if Components.CHAT.value in places else next(iter(places), "")
+    elsewhere = choose("component", f"the component {nearest}") if nearest else None
+    return Block(R.NOT_AVAILABLE_HERE, why, BUILT_IN, elsewhere)
 
 
 def switched_on(s: Situation) -> Block | None:
-    """Whether the tool's collection is switched on."""
-    if s.state.switched_off_by is None:
+    """Whether the tool's collection is switched on, under its own ID and those of its tools."""
+    if not s.state.switched_off:
         return None
+    names = sorted(s.state.switched_off)
     why = f"{s.collection_id!r} is switched off."
-    change = Change("DataTools.DisabledToolIds", f"a list without {s.collection_id!r}")
-    return Block(R.TOOL_SWITCHED_OFF, why, s.state.switched_off_by, change)
+    if names != [s.collection_id]:
+        why = f"{s.collection_id!r} is switched off: {_listed(names)} stands for it."
+    change = Change("DataTools.DisabledToolIds", _listed(names), ChangeKind.REMOVE)
+    return Block(R.TOOL_SWITCHED_OFF, why, s.state.switched_off[names[0]], change)
 
 
 def available(s: Situation) -> Block | None:
-    """What the tool says of itself."""
-    return None if s.state.available else Block(R.NOT_AVAILABLE_HERE, s.state.unavailable_why)
+    """What the tool says of itself, and whether its preview is on."""
+    off = s.state.unavailable
+    return None if off is None else Block(R.NOT_AVAILABLE_HERE, off.why, off.set_by, off.change)
 
 
 def configured(s: Situation) -> Block | None:
@@ -150,17 +210,22 @@ def configured(s: Situation) -> Block | None:
     if not s.state.configuration_problem:
         return None
     why = f"Its settings cannot be used: {s.state.configuration_problem}."
-    return Block(R.NOT_CONFIGURED, why, s.state.configuration_by, Change(f"tools.{s.tool_id}", "valid values"))
+    field = s.state.configuration_field
+    change = Change(f"tools.{s.tool_id}", "values that are valid", item=field)
+    return Block(R.NOT_CONFIGURED, why, s.state.configuration_by, change)
 
 
 def confidence_reached(s: Situation) -> Block | None:
     """Whether the provider has the confidence the tool asks for."""
-    if meets_minimum(s.standing.confidence, s.state.minimum):
+    minimum, has = s.state.minimum, s.standing.confidence
+    if meets_minimum(has, minimum):
         return None
-    why = (f"It needs a provider with confidence {s.state.minimum.name} or higher; {s.standing.id!r} has "
-           f"{s.standing.confidence.name}.")
-    change = Change("provider", f"one with confidence {s.state.minimum.name}")
-    return Block(R.PROVIDER_CONFIDENCE_TOO_LOW, why, s.state.minimum_by, change)
+    why = (f"It needs a provider with confidence {minimum.name} or higher; {s.standing.id!r} has "
+           f"{has.name}.")
+    lower = Change("DataTools.MinimumProviderConfidenceByToolId", _settable(has).name, item=s.collection_id)
+    own = s.state.minimum_by.kind is not SetByKind.ORGANIZATION
+    change = choose("provider", f"a provider with confidence {minimum.name} or higher")
+    return Block(R.PROVIDER_CONFIDENCE_TOO_LOW, why, s.state.minimum_by, change, (lower,) if own else ())
 
 
 def outbound_allowed(s: Situation) -> Block | None:
@@ -176,7 +241,17 @@ def outbound_allowed(s: Situation) -> Block | None:
     by = s.requirements.outbound_by
     why = (f"This chat may send data no further than {restriction.name}, demanded by {by}; the tool "
            f"{s.tool_id!r} sends {definition.outbound_data.name}.")
-    return Block(R.OUTBOUND_DATA_RESTRICTED, why, by, Change("chat", "a new chat"))
+    new_chat = None if by.kind is SetByKind.ORGANIZATION else choose("chat", "a new chat")
+    return Block(R.OUTBOUND_DATA_RESTRICTED, why, by, new_chat)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(repr(name) for name in names)
+
+
+def _settable(level: ConfidenceLevel) -> ConfidenceLevel:
+    """Return the highest minimum that a provider of this level reaches; UNKNOWN can be no minimum."""
+    return ConfidenceLevel.UNTRUSTED if level is ConfidenceLevel.UNKNOWN else level
 
 
 CHECKS: tuple[tuple[str, Check], ...] = (

@@ -25,6 +25,12 @@ class Owner:
         named = f"{self.distribution} {self.version}".strip() or "this program"
         return f"{named} (entry point {self.entry_point!r})" if self.entry_point else named
 
+    def is_same_pack(self, other: "Owner") -> bool:
+        """Tell whether two come from one pack. Plugins handed over in code have no distribution to share."""
+        return self.distribution == other.distribution and (
+            bool(self.distribution) or self.entry_point == other.entry_point
+        )
+
     @property
     def order(self) -> tuple[str, str]:
         """What registration is ordered by."""

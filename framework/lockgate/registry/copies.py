@@ -1,130 +1,37 @@
-"""Copying what a plugin contributes into plain values of our own.
+"""Copying what a plugin contributes about its tools: schemas, names for people, and what a request is offered.
 
-A stranger's object may answer differently each time it is read, change later, or raise. So each part is read once,
-checked, and rebuilt: an exact ``str``, a tuple, a ``dict`` of JSON. Reading runs the stranger's code: call these
-functions where a deadline holds and everything raised is caught (`lockgate.registry.reading`).
+The single parts are copied by `lockgate.tools.plain`. Reading runs the stranger's code: call these functions where a
+deadline holds and everything raised is caught (`lockgate.registry.reading`).
 """
 
 import itertools
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lockgate.tools.definition import ToolFunction
+from lockgate.tools.plain import MAX_NAMES, Unfit, flag, is_a, is_table, items, json_copy, names, shown, text
 from lockgate.tools.schema import narrowed
 from lockgate.tools.texts import ToolTexts
 
-MAX_NAMES = 10_000
-"""How many names one list may hold; a list without an end is told by it."""
-MAX_LEVELS = 60
-"""Levels of a schema; one that refers to itself is told by it."""
-MAX_NODES = 200_000
-"""Values in one schema, all levels together."""
+__all__ = [
+    "MAX_NAMES",
+    "Unfit",
+    "flag",
+    "function",
+    "is_a",
+    "items",
+    "names",
+    "schema_of_object",
+    "sensitive_names",
+    "shown",
+    "subschemas",
+    "text",
+    "texts",
+]
 
 _UNIONS = ("anyOf", "oneOf", "allOf")
 _TABLES = ("properties", "$defs", "definitions", "patternProperties")
 _DESCRIBED = frozenset({"properties", "$ref", "enum", "const", *_UNIONS})
-
-
-class Unfit(ValueError):
-    """A value does not fit. The message says what arrived and what would be right."""
-
-
-def is_a(value: object, *kinds: type) -> bool:
-    """Tell whether a value is of a kind, whatever its ``__class__`` claims."""
-    return issubclass(type(value), kinds)
-
-
-def shown(value: object) -> str:
-    """Name a value in a message without running its code."""
-    if is_a(value, str):
-        plain = str.__str__(value)
-        return f"the text {plain if len(plain) <= 60 else plain[:57] + '...'!r}"
-    if value is None or type(value) in (int, float, bool):
-        return repr(value)
-    return f"an object of type {type(value).__name__}"
-
-
-def text(value: object, what: str) -> str:
-    """Return a text as an exact ``str``.
-
-    Raises:
-        Unfit: It is no text, or one that UTF-8 cannot write.
-    """
-    if not is_a(value, str):
-        raise Unfit(f"its {what} is {shown(value)}; right is a text (str)")
-    plain: str = str.__str__(value)
-    try:
-        plain.encode()
-    except UnicodeEncodeError:
-        raise Unfit(f"its {what} holds a lone surrogate; right is a text that UTF-8 can write") from None
-    return plain
-
-
-def names(value: object, what: str) -> tuple[str, ...]:
-    """Return a tuple of exact texts, made of a tuple or list.
-
-    Raises:
-        Unfit: It is a single text, of which Python would make letters, or something else.
-    """
-    if is_a(value, str):
-        single = text(value, what)
-        raise Unfit(f"its {what} is the text {single!r}; right is a tuple, written ({single!r},) with a comma")
-    return tuple(text(item, f"{what}: one item") for item in items(value, what))
-
-
-def items(value: object, what: str) -> tuple[Any, ...]:
-    """Return the items of a tuple or list.
-
-    Raises:
-        Unfit: It is neither, or has more than `MAX_NAMES` items.
-    """
-    if not is_a(value, tuple, list):
-        raise Unfit(f"its {what} is {shown(value)}; right is a tuple")
-    given: Any = value
-    found = tuple(itertools.islice(iter(given), MAX_NAMES + 1))
-    if len(found) > MAX_NAMES:
-        raise Unfit(f"its {what} has more than {MAX_NAMES:,} items")
-    return found
-
-
-def flag(value: object, what: str) -> bool:
-    """Return a boolean.
-
-    Raises:
-        Unfit: It is none.
-    """
-    if value is True or value is False:
-        return value is True
-    raise Unfit(f"its {what} is {shown(value)}; right is True or False")
-
-
-class _Json:
-    """Copies one JSON value; counts what it meets."""
-
-    def __init__(self, what: str) -> None:
-        self._what, self._nodes = what, 0
-
-    def copy(self, value: Any, levels: int = MAX_LEVELS) -> Any:
-        self._nodes += 1
-        if not levels or self._nodes > MAX_NODES:
-            raise Unfit(f"its {self._what} are deeper than {MAX_LEVELS} levels, larger than {MAX_NODES:,} values, "
-                        "or refer to themselves")  # fmt: skip
-        if value is None or value is True or value is False:
-            return value
-        if is_a(value, str):
-            return text(value, self._what)
-        if is_a(value, int):
-            return int.__index__(value)
-        if is_a(value, float) and math.isfinite(value):
-            return float.__pos__(value)
-        if is_a(value, list, tuple):
-            return [self.copy(item, levels - 1) for item in itertools.islice(iter(value), MAX_NODES)]
-        if is_a(value, dict) or isinstance(value, Mapping):
-            pairs = itertools.islice(iter(value.items()), MAX_NODES)
-            return {text(key, f"{self._what}: one name"): self.copy(item, levels - 1) for key, item in pairs}
-        raise Unfit(f"its {self._what} hold {shown(value)}, which JSON cannot write; right are texts, numbers, "
-                    "True, False, None, lists and dicts")  # fmt: skip
 
 
 def schema_of_object(value: object, what: str = "parameters") -> dict[str, Any]:
@@ -133,9 +40,9 @@ def schema_of_object(value: object, what: str = "parameters") -> dict[str, Any]:
     Raises:
         Unfit: It is no such schema.
     """
-    if not (is_a(value, dict) or isinstance(value, Mapping)):
+    if not is_table(value):
         raise Unfit(f"its {what} are no JSON Schema of an object but {shown(value)}")
-    copied: dict[str, Any] = _Json(what).copy(value)
+    copied: dict[str, Any] = json_copy(value, what)
     if copied.get("type", "object") != "object":
         raise Unfit(f"its {what} are no JSON Schema of an object: the type is {copied['type']!r}")
     for _ in subschemas(copied, what):
@@ -245,7 +152,7 @@ def texts(value: object) -> ToolTexts:
 
 
 def _table(value: Any, what: str) -> dict[str, Any]:
-    if not (is_a(value, dict) or isinstance(value, Mapping)):
+    if not is_table(value):
         raise Unfit(f"its {what} are {shown(value)}; right is a table (dict)")
     pairs = itertools.islice(iter(value.items()), MAX_NAMES)
     return {text(key, f"{what}: one name"): item for key, item in pairs}

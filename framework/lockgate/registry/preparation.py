@@ -14,17 +14,15 @@ from lockgate.policy import ProviderStanding
 from lockgate.providers.contract import OfferedFunction
 from lockgate.registry import copies
 from lockgate.registry.asking import PASSING, ask_beside
-from lockgate.registry.checks import Block, Situation, ToolOfferBlockReason, first_block
+from lockgate.registry.beyond import NOTHING_TO_OFFER, Beyond, BeyondKind, LeftOut
+from lockgate.registry.checks import Change, Situation, first_block
 from lockgate.registry.registration import Registered
 from lockgate.registry.registry import PLUGIN_DEADLINE, Registry
+from lockgate.registry.selection import Selection
 from lockgate.settings.model import ToolSettings
 from lockgate.tools.base import Tool
 from lockgate.tools.context import RequestContext, ToolServices
 from lockgate.tools.definition import Components, ToolActivation
-
-_NOTHING_TO_OFFER = Block(
-    ToolOfferBlockReason.NOT_AVAILABLE_HERE, "It passed every check, but has nothing to offer in this chat."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Offer:
     """
 
     tools: tuple[Offered, ...] = ()
-    left_out: Mapping[str, Block] = field(default_factory=dict)
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
 
     @property
     def functions(self) -> tuple[OfferedFunction, ...]:
@@ -70,6 +68,15 @@ class Offer:
         return next((offered for offered in self.tools if offered.function.name == name), None)
 
 
+def hidden_by(selection: Selection) -> Beyond | None:
+    """Say that a selection does not count, or None when it does."""
+    if not selection.hidden:
+        return None
+    why = f"The component {selection.name} shows no selection, and no rule of an assistant names the tools."
+    change = Change("VisibleToolSelectionComponents", f"a list with {selection.name!r}")
+    return Beyond(BeyondKind.SELECTION_HIDDEN, why, change=change)
+
+
 class Preparation:
     """Prepares requests against one registry. Shared; keeps nothing of a chat."""
 
@@ -78,7 +85,11 @@ class Preparation:
         self._registered: dict[str, OfferedFunction] = {}
 
     async def prepare(
-        self, chat: ChatThread, standing: ProviderStanding, component: Components, selected: Iterable[str]
+        self,
+        chat: ChatThread,
+        standing: ProviderStanding,
+        component: Components,
+        selected: Iterable[str] | Selection,
     ) -> Offer:
         """Work out the offer of a request.
 
@@ -86,29 +97,23 @@ class Preparation:
             chat: The chat, the user's new message last.
             standing: The provider that will be asked.
             component: Where the question comes from.
-            selected: The selection of the chat, in IDs of collections or tools.
+            selected: What is selected, in IDs of collections or tools. Of a selection that is hidden nothing is
+                offered, not even a tool that offers itself.
         """
-        registry = self._registry
-        wanted = registry.expand_selection(selected)
+        registry, selection = self._registry, Selection.of(selected)
+        wanted = registry.expand_selection(selection.identifiers)
         offered: list[Offered] = []
-        left_out: dict[str, Block] = {}
+        left_out: dict[str, LeftOut] = {}
         for registered in registry.tools:
             is_context = registered.definition.activation is ToolActivation.CONTEXT
             if not is_context and registered.id not in wanted:
                 continue
-            result: Offered | Block
-            try:
-                situation = await registry.situation(registered.id, standing, component, chat.requirements)
-                result = first_block(situation) or await self._resolved(situation, chat)
-            except PASSING:
-                raise
-            except BaseException as error:  # noqa: BLE001 - whatever it is, it costs this tool alone
-                why = registry.note_failure(registered, "preparing", error)
-                result = Block(ToolOfferBlockReason.NOT_AVAILABLE_HERE, why)
-            if isinstance(result, Block):
-                left_out[registered.id] = result
-            else:
+            situation = await registry.situation(registered.id, standing, component, chat.requirements)
+            result = first_block(situation) or hidden_by(selection) or await self.resolve(situation, chat)
+            if isinstance(result, Offered):
                 offered.append(result)
+            else:
+                left_out[registered.id] = result
         for unknown in sorted(item for item in wanted if registry.get(item) is None):
             situation = await registry.situation(unknown, standing, component, chat.requirements)
             if (block := first_block(situation)) is not None:
@@ -116,12 +121,37 @@ class Preparation:
         offered.sort(key=lambda item: (registry.texts(item.id).name.casefold(), item.id))
         return Offer(tuple(offered), left_out)
 
-    async def _resolved(self, situation: Situation, chat: ChatThread) -> Offered | Block:
+    def registered_policy(self, tool_ids: Iterable[str]) -> str:
+        """Return the tool policy that these tools would have with their registered instructions.
+
+        Asks no tool and changes nothing, so that a surface can count with it while somebody types. What a request
+        sends may be shorter or longer by what tools word anew.
+        """
+        registry = self._registry
+        known = [registered for tool_id in tool_ids if (registered := registry.get(tool_id)) is not None]
+        known.sort(key=lambda item: (registry.texts(item.id).name.casefold(), item.id))
+        return tool_policy((item.id, item.definition.instructions) for item in known)
+
+    async def resolve(self, situation: Situation, chat: ChatThread) -> Offered | Beyond:
+        """Ask a tool that passed every check what it offers in a chat. A failure costs this tool alone."""
         registered = situation.registered
         assert registered is not None  # noqa: S101 - the checks passed, so the tool is registered
+        try:
+            return await self._resolved(situation, registered, chat)
+        except PASSING:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it costs this tool alone
+            why = self._registry.note_failure(registered, "preparing", error)
+            return Beyond(BeyondKind.RESOLUTION_FAILED, why)
+
+    async def _resolved(
+        self, situation: Situation, registered: Registered, chat: ChatThread
+    ) -> Offered | Beyond:
         settings = self._registry.effective(registered.id).settings
         assert settings is not None  # noqa: S101 - likewise, it is configured
-        context = RequestContext(chat, situation.standing, situation.component, settings, self._services)
+        context = RequestContext(
+            chat, situation.standing, situation.component, settings, self._services, demanded=situation.requirements
+        )
         tool = registered.tool
         function = self._as_registered(registered)
         choices: Mapping[str, tuple[str, ...]] = {}
@@ -135,7 +165,7 @@ class Preparation:
                 return self._failed(registered, "resolve_function", answer.why)
             resolved, fell_back = answer
             if resolved is None:
-                return _NOTHING_TO_OFFER
+                return NOTHING_TO_OFFER
             if fell_back:
                 self._registry.incidents.add(
                     registered.owner, f"resolve_function of {registered.id}",
@@ -163,9 +193,9 @@ class Preparation:
             incidents=self._registry.incidents,
         )
 
-    def _failed(self, registered: Registered, what: str, why: str) -> Block:
+    def _failed(self, registered: Registered, what: str, why: str) -> Beyond:
         text = f"Its {what} failed ({why}); see {registered.owner} in plugins doctor."
-        return Block(ToolOfferBlockReason.NOT_AVAILABLE_HERE, text)
+        return Beyond(BeyondKind.RESOLUTION_FAILED, text)
 
     def _as_registered(self, registered: Registered) -> OfferedFunction:
         """Return the function as registered; the same object every time, so that its encoding can be kept."""

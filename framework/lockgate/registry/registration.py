@@ -1,4 +1,4 @@
-"""Registration in phases over all plugins: option sources, then tools, then collections.
+"""Registration in phases over all plugins: option sources and previews, then tools, then collections.
 
 Within a phase contributions are taken in the order of distribution and entry point. On a collision the first stays,
 unless a rule pins the other; both owners are shown. What is rejected is kept as a record, never raised.
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lockgate.registry.contribution import FRAMEWORK, Contribution, Owner
+from lockgate.registry.previews import BUILT_IN_PREVIEWS, Preview, read_preview
 from lockgate.registry.reading import Named, Reader, Reading
 from lockgate.registry.validation import read_collection, read_option_source, read_tool
 from lockgate.settings.model import NoSettings, ToolSettings
@@ -68,9 +69,12 @@ class Registrations:
     """All that was registered, by ID."""
 
     sources: dict[str, OptionSource] = field(default_factory=dict)
+    previews: dict[str, Preview] = field(default_factory=dict)
     tools: dict[str, Registered] = field(default_factory=dict)
     collections: dict[str, RegisteredCollection] = field(default_factory=dict)
     collection_of: dict[str, str] = field(default_factory=dict)
+    nameless: dict[str, list[ToolCollection]] = field(default_factory=dict)
+    """Tool → collections of its own pack whose name somebody else has; their minimum and rules still hold for it."""
     rejections: list[Rejection] = field(default_factory=list)
 
 
@@ -95,6 +99,7 @@ def register(contributions: Sequence[Contribution], pins: Mapping[str, str]) -> 
     """Register everything that can be registered. Runs plugins' code; blocks for at most a deadline per plugin."""
     result, reader = Registrations(), Reader()
     _register_sources(_read(contributions, "option_sources", pins, reader, read_option_source), result)
+    _register_previews(_read(contributions, "previews", pins, reader, read_preview), result)
     known = frozenset(result.sources)
     _register_tools(
         _read(contributions, "tools", pins, reader, lambda tool, named: read_tool(tool, named, known)), result
@@ -124,6 +129,21 @@ def _register_sources(readings: Iterable[Reading], result: Registrations) -> Non
             result.sources[name] = reading.copy
 
 
+def _register_previews(readings: Iterable[Reading], result: Registrations) -> None:
+    owners = dict.fromkeys((preview.id for preview in BUILT_IN_PREVIEWS), FRAMEWORK)
+    result.previews.update({preview.id: preview for preview in BUILT_IN_PREVIEWS})
+    for reading in readings:
+        name = reading.name
+        if reading.problem:
+            result.rejections.append(_rejected("preview", reading, reading.problem))
+        elif name in owners:
+            reason = "there is a preview of that name already"
+            result.rejections.append(_rejected("preview", reading, reason, owners[name]))
+        else:
+            owners[name] = reading.item.owner
+            result.previews[name] = reading.copy
+
+
 def _register_tools(readings: Iterable[Reading], result: Registrations) -> None:
     for reading in readings:
         name, item = reading.name, reading.item
@@ -145,11 +165,24 @@ def _register_collections(readings: Iterable[Reading], result: Registrations) ->
         elif name in result.tools:
             reason = "its ID is the ID of a tool"
             result.rejections.append(_rejected("collection", reading, reason, result.tools[name].owner))
+            _bind_nameless(reading, result.tools[name].owner, result)
         elif name in result.collections:
             reason = "there is a collection of that name already"
             result.rejections.append(_rejected("collection", reading, reason, result.collections[name].owner))
+            _bind_nameless(reading, result.collections[name].owner, result)
         else:
             _take_collection(reading.copy, reading.item.owner, result)
+
+
+def _bind_nameless(reading: Reading, other: Owner, result: Registrations) -> None:
+    """Keep what a collection demands of its tools although another pack has its name: nobody lowers it by that."""
+    owner = reading.item.owner
+    if other.is_same_pack(owner):
+        return
+    for tool_id in dict.fromkeys(reading.copy.tools):
+        registered = result.tools.get(tool_id)
+        if registered is not None and registered.owner.is_same_pack(owner):
+            result.nameless.setdefault(tool_id, []).append(reading.copy)
 
 
 def _take_collection(collection: ToolCollection, owner: Owner, result: Registrations) -> None:
@@ -158,7 +191,7 @@ def _take_collection(collection: ToolCollection, owner: Owner, result: Registrat
         registered = result.tools.get(tool_id)
         if registered is None:
             reason, other = "it is not registered", None
-        elif registered.owner.distribution != owner.distribution:
+        elif not registered.owner.is_same_pack(owner):
             reason, other = f"the collection {collection.id!r} may claim tools of its own distribution only", None
             other = registered.owner
         elif registered.definition.activation is not ToolActivation.SELECTION:

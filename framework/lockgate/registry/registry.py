@@ -10,15 +10,29 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, cast
 
-from lockgate.policy import BUILT_IN, ChatRequirements, ConfidenceLevel, ProviderStanding, SetBy
+from lockgate.chat.values import ChatThread
+from lockgate.policy import BUILT_IN, ChatRequirements, ConfidenceLevel, Minimum, ProviderStanding, SetBy
 from lockgate.registry import copies
 from lockgate.registry.asking import PASSING, ask_beside
 from lockgate.registry.calls import describe, guarded_acall, guarded_call
-from lockgate.registry.checks import Block, Situation, ToolState, first_block
+from lockgate.registry.checks import (
+    Block,
+    Change,
+    Situation,
+    ToolState,
+    Unavailable,
+    available,
+    confidence_reached,
+    first_block,
+    outbound_allowed,
+    switched_on,
+)
 from lockgate.registry.contribution import Contribution, Owner
 from lockgate.registry.incidents import IncidentLog
+from lockgate.registry.previews import Previews
 from lockgate.registry.registration import Registered, Rejection, register
 from lockgate.registry.rules import Rules
+from lockgate.registry.selection import Selection, Selections, selection_of_chat
 from lockgate.settings.effective import NO_SETTINGS, Effective, Problem, effective_settings
 from lockgate.settings.model import NoSettings
 from lockgate.settings.options import OptionSource
@@ -69,6 +83,23 @@ class CatalogItem:
     minimum: ConfidenceLevel
     minimum_by: SetBy
 
+    @property
+    def is_selectable(self) -> bool:
+        """Whether selecting it can bring anything: one of its tools is configured."""
+        return any(not tool.problem for tool in self.tools)
+
+
+@dataclass(frozen=True, slots=True)
+class _Configuration:
+    """What is wrong with a tool's settings, who set the value, and its name; empty texts where nothing is."""
+
+    problem: str = ""
+    set_by: SetBy = BUILT_IN
+    field: str = ""
+
+
+_CONFIGURED = _Configuration()
+
 
 class Registry:
     """Answers every question about tools.
@@ -89,9 +120,9 @@ class Registry:
         self.incidents = incidents if incidents is not None else IncidentLog()
         found = register(contributions, rules.pins)
         self._tools, self._collections = found.tools, found.collections
-        self._collection_of, self._sources = found.collection_of, found.sources
+        self._sources, self._selections = found.sources, Selections(found)
         self.rejections: tuple[Rejection, ...] = tuple(found.rejections)
-        self._members: dict[str, tuple[str, ...]] = {key: item.tools for key, item in found.collections.items()}
+        self.previews = Previews(found.previews.values(), rules.previews)
         self._effective: dict[str, Effective] = {}
         self._texts: dict[tuple[str, str], ToolTexts] = {}
         self._ask_texts()
@@ -118,69 +149,63 @@ class Registry:
 
     def get_collection_id(self, identifier: str) -> str:
         """Return the collection of a tool; any other ID passes through."""
-        return self._collection_of.get(identifier, identifier)
-
-    def _tool_ids(self, collection_id: str) -> tuple[str, ...]:
-        return self._members.get(collection_id, (collection_id,))
-
-    def _settings_ids(self, collection_id: str) -> tuple[str, ...]:
-        """Return every ID that stands for a collection in rules: its own first, then those of its tools."""
-        return tuple(dict.fromkeys((collection_id, *self._tool_ids(collection_id))))
+        return self._selections.collection_id(identifier)
 
     # Selections
 
     def normalize_selection(self, identifiers: Iterable[str]) -> frozenset[str]:
         """Turn a selection into the collections that run, companions added. Unknown IDs stay; idempotent."""
-        selected = {self.get_collection_id(identifier) for identifier in identifiers}
-        queue = list(selected)
-        while queue:
-            for tool_id in self._tool_ids(queue.pop()):
-                registered = self._tools.get(tool_id)
-                for companion in registered.definition.companions if registered else ():
-                    collection = self.get_collection_id(companion)
-                    if collection not in selected:
-                        selected.add(collection)
-                        queue.append(collection)
-        return frozenset(item for item in selected if not self._is_context(item))
-
-    def _is_context(self, identifier: str) -> bool:
-        registered = self._tools.get(identifier)
-        return registered is not None and registered.definition.activation is ToolActivation.CONTEXT
+        return self._selections.normalized(identifiers)
 
     def expand_selection(self, identifiers: Iterable[str]) -> frozenset[str]:
         """Turn a selection into the tools that run. Unknown IDs stay."""
-        return frozenset(
-            tool_id for item in self.normalize_selection(identifiers) for tool_id in self._tool_ids(item)
-        )
+        return self._selections.expanded(identifiers)
+
+    def companions(self, identifiers: Iterable[str]) -> dict[str, str]:
+        """Return the collections that nobody selected → the tool that brought each along."""
+        return self._selections.companions(identifiers)
 
     def default_selection(self, component: Components) -> frozenset[str]:
         """Return the collections selected by default in a component."""
         return self.normalize_selection(self.rules.default_tools.get(component.value, ()))
 
+    def selection_of(self, chat: ChatThread, component: Components) -> Selection:
+        """Return what a chat selects in a component: what was chosen for it, else the defaults."""
+        return selection_of_chat(self.rules, component, chat.selected_tools)
+
     # Rules
 
+    def switched_off(self, identifier: str) -> dict[str, SetBy]:
+        """Return the IDs that switch a collection off (its own, its tools') → who did; empty while it is on."""
+        off = self.rules.disabled
+        return {name: off[name] for name in self._selections.settings_ids(identifier) if name in off}
+
     def switched_off_by(self, identifier: str) -> SetBy | None:
-        """Return who switched a collection off, under its own ID or that of one of its tools; None while it is on."""
-        for name in self._settings_ids(self.get_collection_id(identifier)):
-            if name in self.rules.disabled:
-                return self.rules.disabled[name]
-        return None
+        """Return who switched a collection off; None while it is on."""
+        return next(iter(self.switched_off(identifier).values()), None)
 
     def minimum_confidence(self, identifier: str) -> tuple[ConfidenceLevel, SetBy]:
         """Return the confidence a provider needs for a collection, and who says so.
 
         Of several levels set for a collection and its tools the highest counts; where none is set, what the
-        collection declares, or its only tool.
+        collection declares, or its only tool. A ceiling of the organization raises what is below it.
         """
         collection_id = self.get_collection_id(identifier)
-        found = [self.rules.minimums[n] for n in self._settings_ids(collection_id) if n in self.rules.minimums]
-        if found:
-            highest = max(found, key=lambda minimum: minimum.level)
-            return highest.level, highest.set_by
+        names = self._selections.settings_ids(identifier)
+        found = [self.rules.minimums[name] for name in names if name in self.rules.minimums]
+        if not found:
+            found = [Minimum(self._declared_minimum(collection_id), BUILT_IN)]
+        bounds = self.rules.ceilings.minimums
+        found += [bounds[name] for name in names if name in bounds]
+        highest = max(found, key=lambda minimum: minimum.level)
+        return highest.level, highest.set_by
+
+    def _declared_minimum(self, collection_id: str) -> ConfidenceLevel:
+        lost = self._selections.lost_minimum(collection_id)
         if collection_id in self._collections:
-            return self._collections[collection_id].collection.minimum_confidence, BUILT_IN
+            return max(lost, self._collections[collection_id].collection.minimum_confidence)
         registered = self._tools.get(collection_id)
-        return (registered.definition.minimum_confidence if registered else ConfidenceLevel.NONE), BUILT_IN
+        return max(lost, registered.definition.minimum_confidence if registered else ConfidenceLevel.NONE)
 
     def effective(self, tool_id: str) -> Effective:
         """Return the effective settings of a registered tool; worked out once."""
@@ -267,26 +292,28 @@ class Registry:
         """Gather what the rules and the tool itself say right now. Plugins are asked under a deadline."""
         registered = self._tools.get(tool_id)
         minimum, minimum_by = self.minimum_confidence(tool_id)
-        available, why, problem, problem_by = False, "", "", BUILT_IN
+        unavailable: Unavailable | None = None
+        found = _CONFIGURED
         if registered is not None:
             try:
-                available, why = await self._availability(registered)
-                problem, problem_by = await self._configuration(registered) if available else ("", BUILT_IN)
+                unavailable = await self._unavailable(registered)
+                found = await self._configuration(registered) if unavailable is None else _CONFIGURED
             except PASSING:
                 raise
             except BaseException as error:  # noqa: BLE001 - whatever it is, it costs this tool alone
-                available, why = False, self.note_failure(registered, "looking at", error)
+                unavailable = Unavailable(self.note_failure(registered, "looking at", error))
         return ToolState(
-            self.rules.tools_enabled, self.rules.tools_enabled_by, self.switched_off_by(tool_id), available, why,
-            problem, problem_by, minimum, minimum_by,
+            self.rules.tools_enabled, self.rules.tools_enabled_by, self.switched_off(tool_id), unavailable,
+            found.problem, found.set_by, minimum, minimum_by, found.field,
         )
 
-    async def _availability(self, registered: Registered) -> tuple[bool, str]:
+    async def _unavailable(self, registered: Registered) -> Unavailable | None:
+        """Say why a tool is not there right now, or None. Asked at every listing."""
         preview = registered.definition.preview
-        if preview is not None and preview in self.rules.previews_off:
-            return False, f"It belongs to the preview {preview}, which is switched off."
+        if preview is not None and (off := self.previews.off(preview)) is not None:
+            return Unavailable(off.why, off.set_by, Change("EnabledPreviewFeatures", "true", item=off.id))
         if type(registered.tool).is_available is Tool.is_available:
-            return True, ""
+            return None
         what = f"is_available of {registered.id}"
         if inspect.iscoroutinefunction(type(registered.tool).is_available):
             answer = await ask_beside(
@@ -299,17 +326,19 @@ class Registry:
                 deadline=PLUGIN_DEADLINE, fallback=None, incidents=self.incidents,
             )
         if answer is None:
-            return False, f"Asking the tool whether it is available failed; see {registered.owner} in plugins doctor."
-        return answer, "The tool says it is not available right now."
+            return Unavailable(
+                f"Asking the tool whether it is available failed; see {registered.owner} in plugins doctor."
+            )
+        return None if answer else Unavailable("The tool says it is not available right now.")
 
-    async def _configuration(self, registered: Registered) -> tuple[str, SetBy]:
+    async def _configuration(self, registered: Registered) -> "_Configuration":
         effective = await self._effective_now(registered)
         settings = effective.settings
         if settings is None:
-            first = next(iter(effective.problems.values()))
-            return effective.problem_text, first.set_by
+            name, first = next(iter(effective.problems.items()))
+            return _Configuration(effective.problem_text, first.set_by, name)
         if type(registered.tool).validate_settings is Tool.validate_settings:
-            return "", BUILT_IN
+            return _CONFIGURED
         problem = await ask_beside(
             registered.owner, f"validate_settings of {registered.id}",
             lambda: registered.tool.validate_settings(settings), _problem_in_words,
@@ -317,7 +346,7 @@ class Registry:
             fallback=f"checking them failed; see {registered.owner} in plugins doctor",
         )
         by_person = next(iter(effective.by_field.values()), None)
-        return self.incidents.shown(problem), BUILT_IN if by_person is None else by_person.set_by
+        return _Configuration(self.incidents.shown(problem), BUILT_IN if by_person is None else by_person.set_by)
 
     def note_failure(self, registered: Registered, doing: str, error: BaseException) -> str:
         """Write down that something about one tool was raised where nothing should be; return words for a person."""
@@ -328,10 +357,17 @@ class Registry:
     async def situation(
         self, tool_id: str, standing: ProviderStanding, component: Components, requirements: ChatRequirements
     ) -> Situation:
-        """Gather everything the checks look at."""
+        """Gather everything the checks look at.
+
+        Args:
+            tool_id: The tool's ID, known or not.
+            standing: The provider.
+            component: Where the question comes from.
+            requirements: What the content of the chat demands; what the organization demands of every chat is added.
+        """
         return Situation(
-            self._tools.get(tool_id), tool_id, self.get_collection_id(tool_id), standing, component, requirements,
-            await self.state(tool_id),
+            self._tools.get(tool_id), tool_id, self.get_collection_id(tool_id), standing, component,
+            self.rules.demanded(requirements), await self.state(tool_id),
         )
 
     async def check(
@@ -360,15 +396,50 @@ class Registry:
             if definition.activation is ToolActivation.CONTEXT and not context_tools:
                 continue
             state = await self.state(registered.id)
-            if state.available:
+            if state.unavailable is None:
                 texts = await self.texts_in(registered.id, locale)
                 entry = CatalogTool(registered, texts, state.configuration_problem)
                 shown.setdefault(self.get_collection_id(registered.id), []).append(entry)
         items = [self._catalog_item(key, entries, locale) for key, entries in shown.items()]
         return sorted(items, key=lambda item: (item.texts.name.casefold(), item.id))
 
+    async def catalog_item(self, identifier: str, locale: str = DEFAULT_LOCALE) -> CatalogItem | None:
+        """Return the entry of the collection of a tool or collection; None for one that is not there."""
+        collection_id = self.get_collection_id(identifier)
+        listed = await self.catalog(None, locale, context_tools=True)
+        return next((item for item in listed if item.id == collection_id), None)
+
+    async def filter_selectable(self, component: Components, identifiers: Iterable[str]) -> frozenset[str]:
+        """Return what of a selection can be preselected in a component: active, with a tool that is configured.
+
+        The provider is not looked at, since it may still be chosen.
+        """
+        wanted = self.normalize_selection(identifiers)
+        if not wanted or not self.rules.tools_enabled:
+            return frozenset()
+        listed = await self.catalog(component)
+        return wanted & {item.id for item in listed if item.is_active and item.is_selectable}
+
+    async def filter_for_provider(
+        self, standing: ProviderStanding, identifiers: Iterable[str], requirements: ChatRequirements
+    ) -> frozenset[str]:
+        """Return the tools of a selection that this provider could be offered, for counting and for records.
+
+        Settings and components are not looked at; an ID nobody registered stays.
+        """
+        if not self.rules.tools_enabled or not standing.can_call_tools:
+            return frozenset()
+        kept = set()
+        for tool_id in self.expand_selection(identifiers):
+            situation = await self.situation(tool_id, standing, Components.CHAT, requirements)
+            blocked = any(check(situation) is not None for check in (switched_on, confidence_reached))
+            known = situation.registered is not None
+            if not blocked and not (known and (available(situation) or outbound_allowed(situation))):
+                kept.add(tool_id)
+        return frozenset(kept)
+
     def _catalog_item(self, collection_id: str, entries: list[CatalogTool], locale: str) -> CatalogItem:
-        order = {tool_id: index for index, tool_id in enumerate(self._tool_ids(collection_id))}
+        order = {tool_id: index for index, tool_id in enumerate(self._selections.tool_ids(collection_id))}
         entries.sort(key=lambda entry: order[entry.registered.id])
         declared = self._collections.get(collection_id)
         texts = declared.collection.texts(locale) if declared else entries[0].texts

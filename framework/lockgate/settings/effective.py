@@ -3,8 +3,11 @@
 Pure functions over values: reading files and secrets is done elsewhere.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from pydantic_core import PydanticUndefined
 
 from lockgate.policy import BUILT_IN, BY_USER, SetBy, SetByKind
 from lockgate.settings.model import NoSettings, ToolSettings, is_blank, read_settings
@@ -59,7 +62,8 @@ class Layers:
         user: What the user saved; a blank text is a value.
         defaults: What the organization proposes.
         secrets: The user's secrets that could be read.
-        locked_by, defaults_by: Who set a key of `locked` or `defaults`, where known.
+        ceilings: How far the organization lets a user go.
+        locked_by, defaults_by, ceilings_by: Who set a key of `locked`, `defaults` or `ceilings`, where known.
     """
 
     locked: Mapping[str, object] = field(default_factory=dict)
@@ -68,6 +72,8 @@ class Layers:
     secrets: Mapping[str, str] = field(default_factory=dict)
     locked_by: Mapping[str, SetBy] = field(default_factory=dict)
     defaults_by: Mapping[str, SetBy] = field(default_factory=dict)
+    ceilings: Mapping[str, object] = field(default_factory=dict)
+    ceilings_by: Mapping[str, SetBy] = field(default_factory=dict)
 
 
 _ORGANIZATION = SetBy(SetByKind.ORGANIZATION)
@@ -101,7 +107,9 @@ def effective_settings(
         winner = _winner(layers, f"{tool_id}.{name}", secret=name in secrets)
         if winner is not None:
             by_field[name] = winner
-    settings, wrong = read_settings(model, {name: item.value for name, item in by_field.items()})
+    bounded = _bounded(tool_id, model, layers, by_field)
+    settings, wrong = read_settings(model, {name: item.value for name, item in bounded.items()})
+    by_field = bounded
     for name, item in by_field.items():
         if name not in wrong and (text := _outside_options(model, name, item.value, sources or {})):
             wrong[name] = text
@@ -109,6 +117,49 @@ def effective_settings(
         name: Problem(text, by_field[name].set_by if name in by_field else BUILT_IN) for name, text in wrong.items()
     }
     return Effective(None if problems else settings, by_field, problems)
+
+
+def _bounded(
+    tool_id: str, model: type[ToolSettings], layers: Layers, by_field: Mapping[str, SetValue]
+) -> dict[str, SetValue]:
+    """Return the values with those that go beyond a ceiling replaced by it; what the organization fixed stays.
+
+    A value that cannot be compared is left to the model, which says what is wrong with it.
+    """
+    found = dict(by_field)
+    for name in model.outside_names():
+        key = f"{tool_id}.{name}"
+        if key not in layers.ceilings or key in layers.locked or name in model.secret_names():
+            continue
+        bound = SetValue(layers.ceilings[key], layers.ceilings_by.get(key, _ORGANIZATION))
+        if _goes_beyond(_own_value(model, name, found.get(name)), bound.value, model.setting_of(name).tighter):
+            found[name] = bound
+    return found
+
+
+def _goes_beyond(own: object, bound: object, tighter: str) -> bool:
+    """Tell whether a value is looser than a ceiling. Nothing set at all might mean "as much as there is"."""
+    number, most = _number(own), _number(bound)
+    if tighter not in ("lower", "higher") or most is None or own is None or own is PydanticUndefined:
+        return True
+    return number is not None and (number > most if tighter == "lower" else number < most)
+
+
+def _own_value(model: type[ToolSettings], name: str, item: SetValue | None) -> object:
+    """Return what would count without a ceiling: the stored value, or the model's default."""
+    if item is not None and not is_blank(item.value):
+        return item.value
+    return model.model_fields[model.outside_names()[name]].get_default(call_default_factory=False)
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _outside_options(
@@ -120,4 +171,6 @@ def _outside_options(
     valid = [option.value for option in sources[source_id].options("en")]
     if str(value).strip() in valid:
         return None
+    if name in model.secret_names():
+        return "has a value that is none of its choices"
     return f"has the value {str(value)[:40]!r}; valid are {', '.join(valid)}"

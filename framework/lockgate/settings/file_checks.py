@@ -16,6 +16,9 @@ T = TypeVar("T")
 LEVEL_NAMES = tuple(level.name for level in ConfidenceLevel if level is not ConfidenceLevel.UNKNOWN)
 """Levels that can be demanded or given; UNKNOWN says that nobody knows."""
 
+NAMES_EXAMPLE = 'a list of names, such as ["a", "b"]'
+"""How a list of names is described to a person."""
+
 _SHOWN = 40
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -49,6 +52,23 @@ def text(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise WrongValueError(f"has the value {shown(value)}; it has to be a text that is not blank")
     return value.strip()
+
+
+def any_text(value: object) -> str:
+    """Take any text, as it stands there; it may be empty."""
+    if not isinstance(value, str):
+        raise WrongValueError(f"has the value {shown(value)}; it has to be a text")
+    return value
+
+
+def names(value: object) -> tuple[str, ...]:
+    """Take a list of names, each once, in their order. One item that is no name spoils the list."""
+    if not isinstance(value, list):
+        raise WrongValueError(f"has the value {shown(value)}; it has to be {NAMES_EXAMPLE}")
+    for item in value:
+        if not isinstance(item, str) or not item.strip():
+            raise WrongValueError(f"holds the item {shown(item)}, which is no name; it has to be {NAMES_EXAMPLE}")
+    return tuple(dict.fromkeys(item.strip() for item in value))
 
 
 def whole(least: int, most: int) -> Callable[[object], int]:

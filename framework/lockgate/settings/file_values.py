@@ -6,10 +6,13 @@ The layout (everything is optional)::
     disabled_tool_ids = ["web_search"]         # tools or collections
     trusted_provider_ids = ["office"]          # may see content that is for self-hosted providers only
     default_provider = "office"
+    visible_tool_selection_components = ["WRITER"]   # components that show the tool selection although others hide it
 
     [confidence]
     scheme = "TRUST_ALL"                       # or TRUST_EUROPE, LOCAL_TRUST_ONLY, ..., CUSTOM
     custom = { MISTRAL = "HIGH" }              # provider type -> level, for CUSTOM
+    enforce_global_minimum = true              # every provider needs the next level, whatever a chat holds
+    global_minimum = "LOW"
 
     [minimum_provider_confidence_by_tool_id]
     web_search = "MEDIUM"
@@ -17,9 +20,13 @@ The layout (everything is optional)::
     [default_tool_ids_by_component]
     CHAT = ["semantic_search"]
 
+    [previews]
+    PRE_RAG_2024 = true                        # preview features are on unless they are switched off
+
     [limits]
     max_tool_calls = 15                        # calls in one answer
     max_tool_result_characters = 300000        # characters of results in one answer
+    max_restricted_calls = 10                  # calls in one answer that leave the configured services of a bound chat
 
     [plugins]
     disabled = ["some-plugin"]                 # never imported
@@ -43,6 +50,19 @@ The layout (everything is optional)::
     kind = "local_folder"
     name = "Documents"
     path = "/srv/documents"
+
+    [chat_templates.research]                  # what a new chat can begin with
+    name = "Research"
+    system_prompt = "Name the source of each fact."
+    tool_ids = ["web_search"]                  # left out: the defaults of chats
+
+    [assistants.minutes]                       # a prompt for one kind of work, with rules of its own about tools
+    name = "Minutes"
+    description = "Turns notes into minutes."
+    system_prompt = "Write minutes of a meeting."
+    component = "META_ASSISTANT"
+    tool_ids = []                              # left out: it has no rule about tools
+    provider = "office"
 
 Secrets do not belong here: they are in the keyring or in ``secrets.toml``.
 """
@@ -105,6 +125,39 @@ class DataSourceEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatTemplateEntry:
+    """A chat template as the file has it; no `tool_ids` leaves the selection to the defaults."""
+
+    id: str
+    name: str = ""
+    system_prompt: str = ""
+    tool_ids: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantEntry:
+    """An assistant as the file has it.
+
+    Attributes:
+        id: Its name in the file.
+        name: What people call it; the ID where the file gives none.
+        system_prompt: What it is told.
+        component: Name of the component it counts as, upper-cased; whether there is such a component is not known here.
+        tool_ids: The tools its rules name; None when it has no such rule.
+        provider: ID of the provider it asks; empty for the default one.
+        description: What it is for.
+    """
+
+    id: str
+    name: str = ""
+    system_prompt: str = ""
+    component: str = "META_ASSISTANT"
+    tool_ids: tuple[str, ...] | None = None
+    provider: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SettingsFile:
     """The user's settings. A wrong value is among `problems`; what it leaves behind is the safe choice.
 
@@ -125,6 +178,16 @@ class SettingsFile:
         providers: Configured providers by ID.
         data_sources: Configured data sources by ID.
         problems: What could not be used.
+        enforce_global_minimum: Every provider needs `global_minimum`.
+        global_minimum: That level; counts only while it is enforced.
+        previews: Name of a preview feature → whether it is on.
+        all_previews_off: Nobody can tell which previews the file switches off.
+        visible_selection_components: Components that show the tool selection although others hide it.
+        max_restricted_calls: Calls in one answer beyond configured services while the chat restricts where its data
+            goes; None where the file does not say.
+        chat_templates: Chat templates by ID.
+        assistants: Assistants by ID.
+        lines: Each key there is, to a depth of three names → its line, None where that is not certain.
     """
 
     enable_tools: bool = True
@@ -143,3 +206,12 @@ class SettingsFile:
     providers: Mapping[str, ProviderEntry] = field(default_factory=dict)
     data_sources: Mapping[str, DataSourceEntry] = field(default_factory=dict)
     problems: tuple[FileProblem, ...] = ()
+    enforce_global_minimum: bool = False
+    global_minimum: ConfidenceLevel = ConfidenceLevel.NONE
+    previews: Mapping[str, bool] = field(default_factory=dict)
+    all_previews_off: bool = False
+    visible_selection_components: frozenset[str] = frozenset()
+    max_restricted_calls: int | None = None
+    chat_templates: Mapping[str, ChatTemplateEntry] = field(default_factory=dict)
+    assistants: Mapping[str, AssistantEntry] = field(default_factory=dict)
+    lines: Mapping[tuple[str, ...], int | None] = field(default_factory=dict, compare=False, repr=False)

@@ -37,7 +37,8 @@ class UserSettings:
         Raises:
             ConfigurationError: The file is no TOML or cannot be read; names the file and the line.
         """
-        return settings_from_table(_parsed(self.path, read_text(self.path) or ""))
+        text = read_text(self.path) or ""
+        return settings_from_table(_parsed(self.path, text), text)
 
     def add_provider(self, entry: ProviderEntry, *, replace: bool = False) -> None:
         """Write a provider.

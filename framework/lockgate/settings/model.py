@@ -4,9 +4,10 @@ Every setting is stored as text (or a Lua number or boolean); the model reads it
 reading, yet it is a value: it masks what a lower layer says.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from enum import Enum
+from typing import Any, ClassVar, Literal, TypeVar, get_origin
 
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
@@ -19,11 +20,15 @@ class Setting:
         group: Identifier of the group it is shown in; empty for none.
         options: ID of the option source its values come from.
         area: The area an administrator exports it with; empty for the tool's only one.
+        tighter: Which way a number gets stricter, ``lower`` or ``higher``; empty where neither is. An organization can
+            set a ceiling to it: a user may then go further that way, and not back. A ceiling on a setting that does not
+            say so is taken as a fixed value.
     """
 
     group: str = ""
     options: str | None = None
     area: str = ""
+    tighter: str = ""
 
 
 class ToolSettings(BaseModel):
@@ -57,9 +62,7 @@ class ToolSettings(BaseModel):
     def secret_values(self) -> Iterator[str]:
         """Yield the secrets in plain text, for masking."""
         for name in type(self).model_fields:
-            value = getattr(self, name)
-            if isinstance(value, SecretStr) and value.get_secret_value():
-                yield value.get_secret_value()
+            yield from _secrets_in(getattr(self, name))
 
 
 S = TypeVar("S", bound=ToolSettings)
@@ -74,8 +77,40 @@ class NoSettings(ToolSettings):
 NoSettings.EMPTY = NoSettings()
 
 
+_DEEPEST = 12
+"""How deep an annotation is looked into; one that is deeper counts as holding anything."""
+
+
+def _holds(annotation: Any, wanted: Callable[[Any], bool], levels: int = _DEEPEST) -> bool:
+    """Tell whether a type, or one inside it (of a union, a list, an ``Annotated``, an alias), is wanted."""
+    if not levels or wanted(annotation):
+        return True
+    aliases = (getattr(annotation, name, None) for name in ("__value__", "__supertype__", "__origin__"))
+    inner = (*getattr(annotation, "__args__", ()), *aliases)
+    return any(_holds(part, wanted, levels - 1) for part in inner if part is not None)
+
+
 def _is_secret(annotation: Any) -> bool:
-    return annotation is SecretStr or SecretStr in getattr(annotation, "__args__", ())
+    return _holds(annotation, lambda part: isinstance(part, type) and issubclass(part, SecretStr))
+
+
+def spells_values_out(annotation: Any) -> bool:
+    """Tell whether a type names its values itself: a ``Literal`` or an ``Enum``, also inside a union or a list."""
+    return _holds(
+        annotation, lambda part: get_origin(part) is Literal or (isinstance(part, type) and issubclass(part, Enum))
+    )
+
+
+def _secrets_in(value: object) -> Iterator[str]:
+    if isinstance(value, SecretStr):
+        if value.get_secret_value():
+            yield value.get_secret_value()
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _secrets_in(item)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            yield from _secrets_in(item)
 
 
 def is_blank(value: object) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from lockgate.chat import encoding
 from lockgate.chat.store import ChatSummary
 from lockgate.chat.values import ChatThread
 from lockgate.policy import NOTHING, ChatRequirements, requirements_from_stored
-from lockgate.storage import encoding
 from lockgate.storage.database import Database, damaged
 
 _AXES = ("confidence", "data_security", "outbound")
@@ -45,6 +45,15 @@ class SqliteChatStore:
             return stored or NOTHING  # nothing to write: what is stored never falls
         return await self._database.write(lambda connection: _raise(connection, chat_id, requirements))
 
+    async def delete(self, chat_id: str) -> bool:
+        """Remove a chat, its messages and what it demands, in one transaction. Return whether there was one.
+
+        What it held is overwritten in the file as well, unless other programs keep it busy: then by the next one that
+        closes it.
+        """
+        known = await self._database.read(lambda connection: _is_known(connection, chat_id), False)
+        return known and await self._database.erase(lambda connection: _delete(connection, chat_id))
+
     async def list_chats(self, limit: int = 50) -> Sequence[ChatSummary]:
         """Return the latest chats, newest first."""
         nothing: list[tuple[str, str, str, int]] = []
@@ -64,8 +73,8 @@ class SqliteChatStore:
 
     def _load(self, connection: sqlite3.Connection, chat_id: str) -> ChatThread | None:
         row = connection.execute(
-            "SELECT title, system_prompt, created, selected_tools, data_sources, prompt_addresses FROM chats "
-            "WHERE id = ?",
+            "SELECT title, system_prompt, created, selected_tools, data_sources, prompt_addresses, include_date, "
+            "assistant, prefix FROM chats WHERE id = ?",
             (chat_id,),
         ).fetchone()
         if row is None:
@@ -83,6 +92,9 @@ class SqliteChatStore:
                 prompt_addresses=frozenset(json.loads(row[5])),
                 messages=tuple(encoding.message_from_json(body) for (body,) in bodies),
                 requirements=requirements or NOTHING,
+                include_date=bool(row[6]),
+                assistant=row[7],
+                prefix=None if row[8] is None else encoding.prefix_from_json(row[8]),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise damaged(self._path, f"chat {chat_id!r}: {type(error).__name__}") from error
@@ -93,10 +105,12 @@ def _save(connection: sqlite3.Connection, chat: ChatThread, bodies: Sequence[str
     selected = None if chat.selected_tools is None else encoding.to_json(chat.selected_tools)
     connection.execute(
         "INSERT INTO chats (id, title, system_prompt, created, updated, selected_tools, data_sources, "
-        "prompt_addresses) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET title = excluded.title, "
+        "prompt_addresses, include_date, assistant, prefix) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (id) DO UPDATE SET title = excluded.title, "
         "system_prompt = excluded.system_prompt, created = excluded.created, updated = excluded.updated, "
         "selected_tools = excluded.selected_tools, data_sources = excluded.data_sources, "
-        "prompt_addresses = excluded.prompt_addresses",
+        "prompt_addresses = excluded.prompt_addresses, include_date = excluded.include_date, "
+        "assistant = excluded.assistant, prefix = excluded.prefix",
         (
             chat.id,
             _storable(chat.title),
@@ -106,6 +120,9 @@ def _save(connection: sqlite3.Connection, chat: ChatThread, bodies: Sequence[str
             selected,
             encoding.data_sources_to_json(chat.data_sources),
             encoding.to_json(sorted(chat.prompt_addresses)),
+            int(chat.include_date),
+            _storable(chat.assistant),
+            None if chat.prefix is None else encoding.to_json(encoding.prefix_values(chat.prefix)),
         ),
     )
     connection.executemany(
@@ -114,6 +131,20 @@ def _save(connection: sqlite3.Connection, chat: ChatThread, bodies: Sequence[str
         [(chat.id, position, body) for position, body in enumerate(bodies)],
     )
     connection.execute("DELETE FROM messages WHERE chat_id = ? AND position >= ?", (chat.id, len(bodies)))
+
+
+def _delete(connection: sqlite3.Connection, chat_id: str) -> bool:
+    """Remove a chat. Requirements of a chat that was never saved stay: a run holds them that is not done."""
+    if not _is_known(connection, chat_id):
+        return False
+    connection.execute("DELETE FROM messages WHERE chat_id = ?", (chat_id,))
+    connection.execute("DELETE FROM chats WHERE id = ?", (chat_id,))
+    connection.execute("DELETE FROM requirements WHERE chat_id = ?", (chat_id,))
+    return True
+
+
+def _is_known(connection: sqlite3.Connection, chat_id: str) -> bool:
+    return connection.execute("SELECT 1 FROM chats WHERE id = ?", (chat_id,)).fetchone() is not None
 
 
 def _storable(text: str) -> str:
@@ -129,8 +160,7 @@ def _requirements(connection: sqlite3.Connection, chat_id: str) -> ChatRequireme
     ).fetchone()
     if row is None:
         # A saved chat always has a row. A lost one is read as the strictest, like a name nobody knows.
-        known = connection.execute("SELECT 1 FROM chats WHERE id = ?", (chat_id,)).fetchone()
-        return None if known is None else requirements_from_stored("?", "?", "?")
+        return requirements_from_stored("?", "?", "?") if _is_known(connection, chat_id) else None
     confidence_by, data_security_by, outbound_by = map(encoding.set_by_from_json, row[3:])
     return requirements_from_stored(*map(str, row[:3]), by=(confidence_by, data_security_by, outbound_by))
 

@@ -16,14 +16,14 @@ from typing import TypeVar
 
 from lockgate.errors import StorageError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """The version of the tables this program writes."""
 
 BUSY_SECONDS = 15.0
 """How long a write waits for another process."""
 
 _APPLICATION_ID = 0x4C6B4774  # "LkGt", so that a file of another program is told from ours
-_TABLES = """
+_VERSION_1 = """
 CREATE TABLE chats (
     id TEXT PRIMARY KEY, title TEXT NOT NULL, system_prompt TEXT NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL,
     selected_tools TEXT, data_sources TEXT NOT NULL, prompt_addresses TEXT NOT NULL
@@ -38,6 +38,13 @@ CREATE TABLE requirements (
     confidence_by TEXT NOT NULL, data_security_by TEXT NOT NULL, outbound_by TEXT NOT NULL
 ) WITHOUT ROWID;
 """
+_VERSION_2 = """
+ALTER TABLE chats ADD COLUMN include_date INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE chats ADD COLUMN assistant TEXT NOT NULL DEFAULT '';
+ALTER TABLE chats ADD COLUMN prefix TEXT;
+"""
+_STEPS = (_VERSION_1, _VERSION_2)
+"""What brings a file from each version to the next. A new one takes all the steps, so that old and new are alike."""
 
 T = TypeVar("T")
 
@@ -82,6 +89,22 @@ class Database:
                 return work(connection)
 
         return await self._in_thread(writing)
+
+    async def erase(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` as :meth:`write` does, then empty the log of writes, which still holds what was removed.
+
+        Raises:
+            StorageError: The file cannot be written.
+        """
+
+        def erasing() -> T:
+            with self._transaction("BEGIN IMMEDIATE") as connection:
+                result = work(connection)
+            with suppress(sqlite3.Error):  # it is removed already; whoever closes the file last empties the log
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            return result
+
+        return await self._in_thread(erasing)
 
     async def close(self) -> None:
         """Close the file; what is under way is finished first. Closing twice does nothing."""
@@ -193,14 +216,18 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
     _use_wal(connection)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten, not only given free
     if _version(connection, path) == SCHEMA_VERSION:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if _version(connection, path) == 0:  # nobody came first
-            for statement in _TABLES.strip().split(";\n"):
+        version = _version(connection, path)  # again: another process may have come first
+        for step in _STEPS[version:]:
+            for statement in step.strip().split(";\n"):
                 connection.execute(statement)
+        if version == 0:
             connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        if version < SCHEMA_VERSION:
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("COMMIT")
     except BaseException:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lockgate.testing.addresses import addresses_given as addresses_given
     from lockgate.testing.fake_answers import ABSENT as ABSENT
     from lockgate.testing.fake_answers import AUTO as AUTO
     from lockgate.testing.fake_answers import Answer as Answer
@@ -34,9 +35,13 @@ if TYPE_CHECKING:
     from lockgate.testing.fake_wire import SseStyle as SseStyle
     from lockgate.testing.gate import PluginOf as PluginOf
     from lockgate.testing.gate import lockgate_for as lockgate_for
+    from lockgate.testing.recorder import NetworkRecorder as NetworkRecorder
+    from lockgate.testing.recorder import RecordedRequest as RecordedRequest
+    from lockgate.testing.recorder import RecorderAnswer as RecorderAnswer
 
 # Where each name lives. A name is added here, in `__all__` and above.
 _HOMES = {
+    "addresses": ("addresses_given",),
     "fake_answers": (
         "ABSENT", "AUTO", "Answer", "Call", "ChatShape", "ErrorAnswer", "ModelAnswer", "RawAnswer",
         "StreamError", "Usage",
@@ -50,6 +55,7 @@ _HOMES = {
     "fake_script": ("FakeRequest",),
     "fake_wire": ("Delivery", "RandomPieces", "SseEvent", "SseStyle"),
     "gate": ("PluginOf", "lockgate_for"),
+    "recorder": ("NetworkRecorder", "RecordedRequest", "RecorderAnswer"),
 }  # fmt: skip
 
 __all__ = [
@@ -65,13 +71,17 @@ __all__ = [
     "FakeProvider",
     "FakeRequest",
     "ModelAnswer",
+    "NetworkRecorder",
     "PluginOf",
     "RandomPieces",
     "RawAnswer",
+    "RecordedRequest",
+    "RecorderAnswer",
     "SseEvent",
     "SseStyle",
     "StreamError",
     "Usage",
+    "addresses_given",
     "answer_calls",
     "answer_error",
     "answer_events",

@@ -1,13 +1,13 @@
 """What a tool is told: of a request, and of a call."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lockgate.chat.values import ChatThread
 from lockgate.errors import ToolFailed
-from lockgate.policy import ProviderStanding
+from lockgate.policy import ChatRequirements, ProviderStanding
 from lockgate.settings.instances import Instance
 from lockgate.settings.model import ToolSettings
 from lockgate.tools.definition import Components
@@ -39,13 +39,28 @@ class ToolServices(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """What a tool may know while a request is prepared. Values, and a chat that cannot be changed."""
+    """What a tool may know while a request is prepared. Values, and a chat that cannot be changed.
+
+    Attributes:
+        chat: The chat as of now.
+        standing: The provider.
+        component: Where the question comes from.
+        settings: The tool's settings.
+        services: What the framework lends.
+        demanded: What counts for the chat where that is more than its own requirements; read `requirements`.
+    """
 
     chat: ChatThread
     standing: ProviderStanding
     component: Components
     settings: ToolSettings
     services: ToolServices
+    demanded: ChatRequirements | None = field(default=None, kw_only=True)
+
+    @property
+    def requirements(self) -> ChatRequirements:
+        """What counts for the chat now: its own requirements, and what the organization demands of every chat."""
+        return self.chat.requirements if self.demanded is None else self.demanded
 
 
 class GivenAddresses(Protocol):
@@ -53,6 +68,14 @@ class GivenAddresses(Protocol):
 
     def __contains__(self, address: object) -> bool:
         """Tell whether an address, compared by its request key, was given."""
+
+    def require(self, address: str) -> None:
+        """Refuse an address that was not given to the model.
+
+        Raises:
+            ToolBlocked: It was not given. The message never repeats the address: what the model makes up must not come
+                back to it from a tool.
+        """
 
 
 class CallState:

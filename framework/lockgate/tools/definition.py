@@ -48,7 +48,8 @@ class Components(Enum):
     MCP = "MCP"
 
 
-_LIKE_CHAT = frozenset({Components.CHAT, Components.GATEWAY, Components.MCP})
+LIKE_CHAT = frozenset({Components.CHAT, Components.GATEWAY, Components.MCP})
+"""Components that follow the flag of chats."""
 
 
 class ToolActivation(Enum):
@@ -76,7 +77,7 @@ class Visibility:
         if self.allowed_components or self.denied_components:
             allowed = not self.allowed_components or component in self.allowed_components
             return allowed and component not in self.denied_components
-        return self.chat if component in _LIKE_CHAT else self.assistants
+        return self.chat if component in LIKE_CHAT else self.assistants
 
 
 EVERYWHERE = Visibility()

@@ -4,25 +4,32 @@ from pathlib import Path
 
 import pytest
 
+from lockgate.app.configuration import Configuration
 from lockgate.app.home import LazySecrets, configuration_from, open_lockgate
+from lockgate.app.templates import Assistant, ChatTemplate
 from lockgate.chat import ChatThread
 from lockgate.errors import ConfigurationError, UnknownNameError
-from lockgate.policy import ConfidenceLevel, ConfidenceScheme
+from lockgate.policy import BUILT_IN, ConfidenceLevel, ConfidenceScheme, Minimum, SetBy, SetByKind
 from lockgate.registry.rules import MAX_TOOL_CALLS
+from lockgate.settings.file_reading import settings_from_table
 from lockgate.settings.files import UserSettings
 from lockgate.settings.home import Home
 from lockgate.settings.secrets import provider_secret_name, tool_secret_name
 from lockgate.testing import FakeProvider, answer_text
+from lockgate.tools.definition import Components
 
 SETTINGS = """
 enable_tools = false
 disabled_tool_ids = ["web_search"]
 trusted_provider_ids = ["Office"]
 default_provider = "office"
+visible_tool_selection_components = ["WRITER"]
 
 [confidence]
 scheme = "CUSTOM"
 custom = { MISTRAL = "HIGH" }
+enforce_global_minimum = true
+global_minimum = "LOW"
 
 [minimum_provider_confidence_by_tool_id]
 read_mail = "MEDIUM"
@@ -30,8 +37,12 @@ read_mail = "MEDIUM"
 [default_tool_ids_by_component]
 CHAT = ["web_search"]
 
+[previews]
+PRE_MAILBOXES_2026 = false
+
 [limits]
 max_tool_calls = 4
+max_restricted_calls = 0
 
 [plugins]
 disabled = ["some-plugin"]
@@ -54,6 +65,18 @@ parameters = { temperature = 0.5 }
 kind = "local_folder"
 name = "Handbook"
 path = "/srv/handbook"
+
+[chat_templates.research]
+name = "Research"
+system_prompt = "Name sources."
+tool_ids = ["web_search"]
+
+[assistants.minutes]
+description = "Turns notes into minutes."
+system_prompt = "Write minutes."
+component = "writer"
+tool_ids = []
+provider = "office"
 """
 
 
@@ -70,13 +93,22 @@ def test_every_setting_of_the_file_reaches_the_rules_with_who_set_it(home: Home)
     made = configuration_from(UserSettings(home.settings_file).read(), home, LazySecrets(home))
     rules = made.rules
     assert not rules.tools_enabled
-    assert str(rules.tools_enabled_by) == f"user ({home.settings_file})"
-    assert {name: str(by) for name, by in rules.disabled.items()} == {"web_search": f"user ({home.settings_file})"}
+    place = str(home.settings_file)
+    assert str(rules.tools_enabled_by) == f"user ({place}:2)"
+    assert {name: str(by) for name, by in rules.disabled.items()} == {"web_search": f"user ({place}:3)"}
     assert rules.minimums["read_mail"].level is ConfidenceLevel.MEDIUM
-    assert str(rules.minimums["read_mail"].set_by) == f"user ({home.settings_file})"
+    assert str(rules.minimums["read_mail"].set_by) == f"user ({place}:15)"
     assert (rules.scheme, rules.custom_scheme) == (ConfidenceScheme.CUSTOM, {"MISTRAL": ConfidenceLevel.HIGH})
+    assert str(rules.scheme_by) == f"user ({place}:9)"
+    assert rules.global_minimum == Minimum(ConfidenceLevel.LOW, SetBy(SetByKind.USER, file=place, line=12))
+    assert {name: (found.is_on, found.set_by.line) for name, found in rules.previews.items()} == {
+        "PRE_MAILBOXES_2026": (False, 21)
+    }
+    assert rules.visible_selection_components == {"WRITER"}
+    assert rules.max_restricted_calls == 0
     assert rules.trusted_provider_ids == {"office"}
     assert rules.default_tools == {"CHAT": ("web_search",)}
+    assert str(rules.default_tools_by) == f"user ({place}:17)"
     assert rules.max_tool_calls == 4
     assert rules.layers.user == {"web_search.language": "de"}
     assert made.host.disabled == {"some-plugin"}
@@ -98,6 +130,95 @@ def test_providers_and_data_sources_are_taken_whole(home: Home) -> None:
         "handbook", "local_folder", "data_source", "Handbook",
     )  # fmt: skip
     assert source.values == {"path": "/srv/handbook"}
+
+
+def test_templates_and_assistants_are_taken_whole(home: Home) -> None:
+    """Every fact of an entry is there, with the line it stands on."""
+    made = configuration_from(UserSettings(home.settings_file).read(), home, LazySecrets(home))
+    place = str(home.settings_file)
+    lines = SETTINGS.splitlines()
+    by = {
+        name: SetBy(SetByKind.USER, file=place, line=lines.index(f"[{table}.{name}]") + 1)
+        for table, name in (("chat_templates", "research"), ("assistants", "minutes"))
+    }
+    assert made.chat_templates == {
+        "research": ChatTemplate("research", "Research", "Name sources.", ("web_search",), by["research"])
+    }
+    assert made.assistants == {
+        "minutes": Assistant(
+            "minutes", "minutes", "Write minutes.", Components.WRITER, (), "office", "Turns notes into minutes.",
+            by["minutes"],
+        )
+    }  # fmt: skip
+
+
+def configured(home: Home, table: dict[str, object]) -> Configuration:
+    """Return the configuration of a table that no file was read for."""
+    return configuration_from(settings_from_table(table), home, LazySecrets(home))
+
+
+@pytest.mark.parametrize(
+    ("table", "level"),
+    [
+        ({}, None),
+        ({"global_minimum": "HIGH"}, None),
+        ({"enforce_global_minimum": True}, None),
+        ({"enforce_global_minimum": True, "global_minimum": "NONE"}, None),
+        ({"enforce_global_minimum": False, "global_minimum": "LOW"}, None),
+        ({"enforce_global_minimum": "no", "global_minimum": "LOW"}, ConfidenceLevel.LOW),
+        ({"enforce_global_minimum": True, "global_minimum": 3}, ConfidenceLevel.HIGH),
+    ],
+)
+def test_the_global_minimum_counts_only_while_it_is_enforced(
+    tmp_path: Path, table: dict[str, object], level: ConfidenceLevel | None
+) -> None:
+    """A wrong switch enforces it, a wrong level is HIGH, no level demands nothing."""
+    found = configured(Home.at(tmp_path), {"confidence": table}).rules.global_minimum
+    assert (None if found is None else found.level) == level
+
+
+def test_a_table_of_confidence_that_is_none_lets_nobody_in_by_a_scheme(tmp_path: Path) -> None:
+    """Nobody knows what was meant, so a provider needs a level of its own, and HIGH."""
+    made = configured(Home.at(tmp_path), {"confidence": "high"})
+    assert made.rules.scheme is ConfidenceScheme.CUSTOM
+    assert made.rules.custom_scheme == {}
+    assert made.rules.global_minimum is not None
+    assert made.rules.global_minimum.level is ConfidenceLevel.HIGH
+    assert len(made.problems) == 1
+    assert "[confidence]; until it is right, every provider needs" in made.problems[0]
+
+
+def test_a_table_of_previews_that_is_none_switches_those_of_the_framework_off(tmp_path: Path) -> None:
+    """Nobody knows which were meant to be off."""
+    made = configured(Home.at(tmp_path), {"previews": False})
+    assert {name for name, switch in made.rules.previews.items() if not switch.is_on} == {
+        "PRE_RAG_2024", "PRE_MAILBOXES_2026",
+    }  # fmt: skip
+    assert len(made.problems) == 1
+
+
+def test_what_the_file_does_not_say_was_set_by_nobody(tmp_path: Path) -> None:
+    """An absent scheme and absent defaults are built in, not the user's."""
+    rules = configured(Home.at(tmp_path), {"enable_tools": True}).rules
+    assert (rules.scheme_by, rules.default_tools_by) == (BUILT_IN, BUILT_IN)
+    said = configured(Home.at(tmp_path), {"confidence": {"scheme": "TRUST_ALL"}}).rules
+    assert said.scheme_by == SetBy(SetByKind.USER, file=str(Home.at(tmp_path).settings_file))
+
+
+def test_a_component_nobody_knows_costs_its_entry_alone(tmp_path: Path) -> None:
+    """The assistant is left out, the name among visible components is dropped, each with a problem and a hint."""
+    made = configured(Home.at(tmp_path), {
+        "visible_tool_selection_components": ["WRITTER", "CHAT"],
+        "assistants": {"a": {"component": "KITCHEN\x1b[2J"}, "b": {"component": " writer "}, "c": {}},
+    })  # fmt: skip
+    assert made.rules.visible_selection_components == {"CHAT"}
+    assert {name: found.component for name, found in made.assistants.items()} == {
+        "b": Components.WRITER, "c": Components.META_ASSISTANT,
+    }  # fmt: skip
+    visible, left_out = made.problems
+    assert "'WRITTER', which does not exist. Did you mean 'WRITER'?" in visible
+    assert "assistants.a is left out" in left_out
+    assert "\x1b" not in left_out
 
 
 def test_an_empty_home_means_the_defaults_and_writes_nothing(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ async def test_observers_hear_everything_but_texts_and_results() -> None:
     assert any(isinstance(event, TextDelta) for event in done.events)
     told = [type(event) for event in done.events if not isinstance(event, TextDelta)]
     assert [type(event) for event in observer.events] == told
-    assert ToolProgress("call_000000000000000000000000", "Probe", "reading") in observer.events
+    assert ToolProgress("call_000000000000000000000000", "Probe", "") in observer.events
     (mine,) = [event for event in done.events if isinstance(event, ToolFinished)]
     (theirs,) = [event for event in observer.events if isinstance(event, ToolFinished)]
     assert "The sky is blue." in mine.trace.result

@@ -62,7 +62,9 @@ def test_a_chat_goes_on(tmp_path: Path) -> None:
         assert lockgate(home, "ask", "-p", "fake", "Which colour?").out.startswith("Blue.")
         assert lockgate(home, "ask", "-p", "fake", "--chat", "last", "Sure?").status == 0
         fake.assert_no_problems()
-    assert [message["content"] for message in fake.requests[1].body["messages"]] == ["Which colour?", "Blue.", "Sure?"]
+    system, *turns = fake.requests[1].body["messages"]
+    assert (system["role"], "Today" in system["content"] or "today" in system["content"]) == ("system", True)
+    assert [message["content"] for message in turns] == ["Which colour?", "Blue.", "Sure?"]
     assert "Which colour?" in lockgate(home, "chats", "list").out
 
 
@@ -72,7 +74,7 @@ def test_an_attached_document_goes_with_the_question(tmp_path: Path, docs: Path)
     with FakeProvider([answer_text("Thirty.")]) as fake:
         add_fake(home, fake.base_url)
         assert lockgate(home, "ask", "-p", "fake", "--attach", docs / "leave.md", "How many?").status == 0
-    content = fake.requests[0].body["messages"][0]["content"]
+    content = fake.requests[0].body["messages"][-1]["content"]
     assert content.startswith("How many?")
     assert "leave.md\n````\n# Leave" in content
 
@@ -141,7 +143,7 @@ def test_the_question_can_come_through_a_pipe(tmp_path: Path) -> None:
         add_fake(home, fake.base_url)
         assert lockgate(home, "ask", "-p", "fake", "-", stdin="Is it?\n").status == 0
         assert lockgate(home, "ask", "-p", "fake", stdin="Is it?\n").status == 0
-    assert [request.body["messages"][0]["content"] for request in fake.requests] == ["Is it?", "Is it?"]
+    assert [request.body["messages"][-1]["content"] for request in fake.requests] == ["Is it?", "Is it?"]
 
 
 def test_a_model_cannot_steer_the_terminal(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_tool_that_was_asked_for_and_is_not_offered_is_told_with_its_reason(tm
         add_fake(home, fake.base_url)
         ran = lockgate(home, "ask", "-p", "fake", "-t", "quote", "Go", PYTHONPATH=packs)
     assert ran.status == 0
-    assert f"not offered: quote: 'quote' is switched off. (set by user ({home / 'settings.toml'}))" in ran.err
+    assert f"not offered: quote: 'quote' is switched off. (set by user ({home / 'settings.toml'}:1))" in ran.err
 
 
 def test_a_folder_that_no_tool_searches_is_told(tmp_path: Path, docs: Path) -> None:
@@ -207,4 +207,4 @@ def test_a_pipe_that_is_no_utf_8_is_read_all_the_same(tmp_path: Path) -> None:
             env={**os.environ, "LOCKGATE_HOME": str(tmp_path)}, capture_output=True,
         )  # fmt: skip
     assert done.returncode == 0
-    assert fake.requests[0].body["messages"][0]["content"] == "Gr��e?"
+    assert fake.requests[0].body["messages"][-1]["content"] == "Gr��e?"

@@ -53,7 +53,7 @@ def test_tools_are_listed_in_every_state(tmp_path: Path, packs: str) -> None:
     rows = {line.split()[0]: line for line in ran.out.splitlines()}
     assert "ready" in rows["pair/one"]
     assert "not configured: api_url is required and not set" in rows["pair/two"]
-    assert f"HIGH, set by user ({tmp_path / 'settings.toml'})" in rows["pair/two"]
+    assert f"HIGH, set by user ({tmp_path / 'settings.toml'}:2)" in rows["pair/two"]
     assert "not available: The tool says it is not available" in rows["gone"]
     assert "made-tools 1.2" in rows["gone"]
     assert "MODEL_CHOSEN_ADDRESSES" in rows["gone"]
@@ -65,6 +65,8 @@ def test_tools_are_listed_in_every_state(tmp_path: Path, packs: str) -> None:
 def test_explain_takes_a_collection_and_suggests_near_names(tmp_path: Path, packs: str) -> None:
     """A person knows the collection that was selected, not each tool of it."""
     ran = lockgate(tmp_path, "tools", "explain", "pair", PYTHONPATH=packs)
+    assert (ran.status, ran.out.count("It is not selected by the defaults of CHAT")) == (0, 2)
+    ran = lockgate(tmp_path, "tools", "explain", "pair", "-t", "pair", PYTHONPATH=packs)
     assert ran.status == 0
     assert ran.out.count("It would be offered.") == 1
     assert "no  the tool is configured" in ran.out

@@ -148,9 +148,9 @@ def test_commands_of_packs_are_listed_without_importing_them(tmp_path: Path, pac
     """A pack whose import ends the process costs nothing in the help; it cannot take a name of ours."""
     ran = lockgate(tmp_path, "--help", PYTHONPATH=packs)
     assert ran.status == 0
-    assert "bad        A command of bad-command." in ran.out
-    assert "greet      A command of some-commands." in ran.out
-    assert "ask        Ask a question" in ran.out
+    assert "bad         A command of bad-command." in ran.out
+    assert "greet       A command of some-commands." in ran.out
+    assert "ask         Ask a question" in ran.out
 
 
 def test_a_command_of_a_pack_runs(tmp_path: Path, packs: str) -> None:

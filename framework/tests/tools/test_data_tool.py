@@ -1,5 +1,7 @@
 """Tools that arrive as data: a stranger's schema is admitted once or refused at the door."""
 
+import json
+import re
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -23,6 +25,21 @@ for _ in range(40):
     DEEP = {"type": "object", "properties": {"x": DEEP}}
 
 
+MANY_TIMES: dict[str, Any] = {
+    "$defs": {"big": {"enum": ["x" * 10_000]}},
+    "properties": {f"p{i}": {"$ref": "#/$defs/big"} for i in range(1_000)},
+}
+CYCLE: dict[str, Any] = {"type": "object"}
+CYCLE["properties"] = {"a": CYCLE}
+
+
+class Raising(dict[str, Any]):
+    """A table that ends the process when it is read."""
+
+    def items(self) -> Any:
+        raise SystemExit(2)
+
+
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
@@ -41,6 +58,11 @@ for _ in range(40):
         ({"properties": {"a": {"type": "string", "pattern": "(a|a)*$"}}}, "alternatives inside a repeat"),
         ({"properties": {"a": {"type": "string", "pattern": "("}}}, "no regular expression"),
         ("not a schema", "must be a JSON Schema object"),
+        (MANY_TIMES, "more than 65536 characters once its references are in their place"),
+        ({"properties": {"a": {"maximum": 10**5_000}}}, "a whole number of more than 300 digits"),
+        ({"properties": {"a": {"default": {1, 2}}}}, "which JSON cannot write"),
+        (CYCLE, "refer to themselves"),
+        (Raising(), "Reading the schema failed with SystemExit"),
     ],
 )  # fmt: skip
 def test_a_dangerous_schema_is_refused_at_the_door(schema: Any, message: str) -> None:
@@ -103,6 +125,39 @@ def test_a_long_text_is_not_held_against_a_pattern() -> None:
     """A pattern that was admitted meets texts of bounded length only."""
     with pytest.raises(ArgumentRefused, match="at most 2000 characters"):
         _tool(SCHEMA).parse('{"n": 1, "code": "' + "A" * 5_000 + '"}')
+
+
+PATTERNED = {"type": "string", "pattern": "^a*b?a*c$"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "argument"),
+    [
+        ({"properties": {"x": {"anyOf": [{"type": "integer"}, PATTERNED]}}}, {"x": "a" * 90_000}),
+        ({"properties": {"x": {"allOf": [PATTERNED]}}}, {"x": "a" * 90_000}),
+        ({"properties": {"x": {"prefixItems": [PATTERNED]}}}, {"x": ["a" * 90_000]}),
+        ({"properties": {"x": {"additionalProperties": PATTERNED}}}, {"x": {"y": "a" * 90_000}}),
+        ({"properties": {"x": {"patternProperties": {"^a*b?a*c$": {}}}}}, {"x": {"a" * 90_000: 1}}),
+        ({"patternProperties": {"^a*b?a*c$": {}}}, {"a" * 90_000: 1}),
+        ({"properties": {"x": {"propertyNames": PATTERNED}}}, {"x": {"a" * 90_000: 1}}),
+    ],
+)
+def test_no_pattern_of_a_stranger_meets_a_long_text(
+    schema: dict[str, Any], argument: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever in the schema it stands, a long text or name is refused without being searched."""
+    made = _tool(schema)
+    searched: list[int] = []
+    original = re.search
+
+    def search(pattern: Any, string: str, *flags: Any) -> Any:
+        searched.append(len(string))
+        return original(pattern, string[:100], *flags)
+
+    monkeypatch.setattr(re, "search", search)
+    with pytest.raises(ArgumentRefused):
+        made.parse(json.dumps(argument))
+    assert max(searched, default=0) <= 2_000
 
 
 @pytest.mark.parametrize("pattern", ["^[a-z]+$", r"\d{4}-\d{2}-\d{2}", "^(de|en)$", "a{1,5}b", "^x?y?z?$"])

@@ -49,7 +49,7 @@ def encode_tools(functions: Sequence[OfferedFunction], profile: ProviderProfile)
     """Encode functions as the member `tools`: strict where the host keeps it and the schema allows it."""
     if not functions:
         return ToolBlock(b"")
-    encoded: list[dict[str, object]] = []
+    items: list[tuple[str, bytes]] = []
     strict: set[str] = set()
     for function in functions:
         wanted = function.strict and profile.enforces_strict_schemas and profile.accepts_strict_member
@@ -61,8 +61,9 @@ def encode_tools(functions: Sequence[OfferedFunction], profile: ProviderProfile)
             body["strict"] = converted is not None
         if converted is not None:
             strict.add(function.name)
-        encoded.append({"type": "function", "function": body})
-    return ToolBlock(to_bytes(encoded), frozenset(strict))
+        items.append((function.name, to_bytes({"type": "function", "function": body})))
+    encoded = b"[" + b",".join(item for _, item in items) + b"]"
+    return ToolBlock(encoded, frozenset(strict), tuple(items))
 
 
 def request_head(request: ModelRequest, profile: ProviderProfile, *, with_tools: bool) -> bytes:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
+from lockgate.chat.prefix import PrefixPart, PromptPrefix
 from lockgate.chat.values import (
     Attachment,
     DataSourceOptions,
@@ -31,23 +32,24 @@ def to_json(value: object) -> str:
     return text
 
 
+def message_values(message: Message) -> dict[str, object]:
+    """Return a message with its sources and traces as JSON values, attachments as name and text alone."""
+    return {
+        "role": message.role.value,
+        "text": message.text,
+        "partial": message.partial,
+        "attachments": [{"name": item.name, "text": item.text} for item in message.attachments],
+        "sources": [{"title": item.title, "url": item.url, "origin": item.origin.value} for item in message.sources],
+        "traces": [trace.to_json() for trace in message.traces],
+    }
+
+
 def message_to_json(message: Message) -> str:
-    """Write a message with its attachments, sources and traces."""
-    return to_json(
-        {
-            "role": message.role.value,
-            "text": message.text,
-            "partial": message.partial,
-            "attachments": [
-                {"name": item.name, "text": item.text, "addresses": sorted(item.addresses)}
-                for item in message.attachments
-            ],
-            "sources": [
-                {"title": item.title, "url": item.url, "origin": item.origin.value} for item in message.sources
-            ],
-            "traces": [trace.to_json() for trace in message.traces],
-        }
-    )
+    """Write a message whole, with the addresses that were found in its attachments."""
+    attached = [
+        {"name": item.name, "text": item.text, "addresses": sorted(item.addresses)} for item in message.attachments
+    ]
+    return to_json({**message_values(message), "attachments": attached})
 
 
 def message_from_json(text: str) -> Message:
@@ -83,16 +85,19 @@ def _trace(stored: Mapping[str, Any]) -> ToolTrace:
     )
 
 
+def data_sources_values(options: DataSourceOptions) -> dict[str, object]:
+    """Return which data sources a chat may search as JSON values."""
+    return {
+        "disabled": options.disabled,
+        "automatic": options.automatic,
+        "selected": list(options.selected),
+        "retrieval_mode": options.retrieval_mode.value,
+    }
+
+
 def data_sources_to_json(options: DataSourceOptions) -> str:
     """Write which data sources a chat may search."""
-    return to_json(
-        {
-            "disabled": options.disabled,
-            "automatic": options.automatic,
-            "selected": options.selected,
-            "retrieval_mode": options.retrieval_mode.value,
-        }
-    )
+    return to_json(data_sources_values(options))
 
 
 def data_sources_from_json(text: str) -> DataSourceOptions:
@@ -102,9 +107,14 @@ def data_sources_from_json(text: str) -> DataSourceOptions:
     return DataSourceOptions(stored["disabled"], stored["automatic"], tuple(stored["selected"]), mode)
 
 
+def set_by_values(set_by: SetBy) -> dict[str, object]:
+    """Return who set a rule as JSON values."""
+    return {"kind": set_by.kind.name, "name": set_by.name, "file": set_by.file, "line": set_by.line}
+
+
 def set_by_to_json(set_by: SetBy) -> str:
     """Write who set a rule."""
-    return to_json({"kind": set_by.kind.name, "name": set_by.name, "file": set_by.file, "line": set_by.line})
+    return to_json(set_by_values(set_by))
 
 
 def set_by_from_json(text: str) -> SetBy:
@@ -114,6 +124,42 @@ def set_by_from_json(text: str) -> SetBy:
         return SetBy(SetByKind[stored["kind"]], stored["name"], stored["file"], stored["line"])
     except (ValueError, KeyError, TypeError):
         return BUILT_IN
+
+
+def prefix_values(prefix: PromptPrefix) -> dict[str, object]:
+    """Return the beginning of a request as JSON values."""
+    return {
+        "fingerprint": prefix.fingerprint,
+        "system": _part_values(prefix.system),
+        "tools": [_part_values(part) for part in prefix.tools],
+    }
+
+
+def _part_values(part: PrefixPart) -> dict[str, object]:
+    return {"name": part.name, "size": part.size, "digest": part.digest}
+
+
+def prefix_from_json(text: str) -> PromptPrefix | None:
+    """Read the beginning of a request. It only tells what moved in it, so what cannot be read is none."""
+    try:
+        stored = json.loads(text)
+        tools = tuple(_part(item) for item in stored["tools"])
+        return PromptPrefix(_text(stored["fingerprint"]), tools, _part(stored["system"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _part(stored: Mapping[str, Any]) -> PrefixPart:
+    size = stored["size"]
+    if type(size) is not int or size < 0:
+        raise ValueError(size)
+    return PrefixPart(_text(stored["name"]), size, _text(stored["digest"]))
+
+
+def _text(stored: object) -> str:
+    if not isinstance(stored, str):
+        raise TypeError(stored)
+    return stored
 
 
 def _member(enum: type[E], value: object, otherwise: E) -> E:

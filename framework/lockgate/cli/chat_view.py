@@ -1,0 +1,151 @@
+"""What ``lockgate chats show`` prints."""
+
+from lockgate.app.home import open_lockgate
+from lockgate.app.lockgate import Lockgate
+from lockgate.chat.encoding import data_sources_values, message_values
+from lockgate.chat.values import ChatThread, Message, Role, Source, ToolTrace, TraceStatus
+from lockgate.cli.asking import chat_of
+from lockgate.cli.exit_status import ExitStatus
+from lockgate.cli.problems import tell_problems
+from lockgate.cli.terminal import console, one_line, safe, write_json
+from lockgate.errors import UnknownNameError
+from lockgate.policy import NOTHING, ChatRequirements, SetBy
+
+_STYLES = {TraceStatus.SUCCESS: "green", TraceStatus.ERROR: "red", TraceStatus.BLOCKED: "yellow"}
+_WORDS = {TraceStatus.SUCCESS: "done", TraceStatus.ERROR: "failed", TraceStatus.BLOCKED: "blocked"}
+
+
+async def show(wanted: str, *, as_json: bool) -> int:
+    """Show a chat.
+
+    Raises:
+        UnknownNameError: There is no such chat.
+    """
+    async with open_lockgate() as gate:
+        if not as_json:
+            tell_problems(gate)
+        chat = await kept(gate, wanted)
+        selected = selection_of(gate, chat)
+        unknown = [name for name in selected or () if not gate.registry.is_known(name)]
+        if as_json:
+            write_json(_as_object(chat, selected, unknown))
+        else:
+            _print_head(chat, selected, unknown)
+            for message in chat.messages:
+                _print_message(message)
+    return ExitStatus.OK
+
+
+async def kept(gate: Lockgate, wanted: str) -> ChatThread:
+    """Return a kept chat by its ID, or the latest by ``last``.
+
+    Raises:
+        UnknownNameError: There is no such chat.
+    """
+    chat = await chat_of(gate, wanted)
+    if chat is None:
+        raise UnknownNameError("chat", wanted, ())
+    return chat
+
+
+def selection_of(gate: Lockgate, chat: ChatThread) -> list[str] | None:
+    """Return what a chat selects, as it is read now: IDs of collections; None when nobody ever chose."""
+    return None if chat.selected_tools is None else sorted(gate.registry.normalize_selection(chat.selected_tools))
+
+
+def _axes(needs: ChatRequirements) -> tuple[tuple[str, str, SetBy, bool], ...]:
+    return (
+        ("confidence", needs.confidence.name, needs.confidence_by, needs.confidence > NOTHING.confidence),
+        ("data security", needs.data_security.name, needs.data_security_by,
+         needs.data_security > NOTHING.data_security),
+        ("outbound", needs.outbound.name, needs.outbound_by, needs.outbound > NOTHING.outbound),
+    )  # fmt: skip
+
+
+def _print_head(chat: ChatThread, selected: list[str] | None, unknown: list[str]) -> None:
+    out = console()
+    out.print(one_line(chat.title) or "(no title)", style="bold")
+    count = "1 message" if len(chat.messages) == 1 else f"{len(chat.messages)} messages"
+    out.print(f"chat {safe(chat.id)}, begun {chat.created.isoformat()}, {count}", style="dim")
+    if chat.assistant:
+        out.print(f"assistant: {one_line(chat.assistant)}")
+    if chat.system_prompt:
+        out.print(f"system prompt: {one_line(chat.system_prompt)}")
+    out.print(f"tools: {_selection_in_words(selected, unknown)}")
+    out.print(f"data sources: {_data_sources_in_words(chat)}")
+    for axis, level, set_by, is_demanded in _axes(chat.requirements):
+        if is_demanded:
+            out.print(f"demands {axis} {level}", style="yellow", end="")
+            out.print(f", set by {one_line(str(set_by))}")
+    if not any(is_demanded for *_, is_demanded in _axes(chat.requirements)):
+        out.print("demands nothing")
+
+
+def _selection_in_words(selected: list[str] | None, unknown: list[str]) -> str:
+    if selected is None:
+        return "never chosen, so the defaults apply"
+    if not selected:
+        return "all off"
+    named = ", ".join(one_line(name) for name in selected)
+    return f"{named} (unknown here: {', '.join(one_line(name) for name in unknown)})" if unknown else named
+
+
+def _data_sources_in_words(chat: ChatThread) -> str:
+    options = chat.data_sources
+    if not options.enabled:
+        return "none"
+    named = "all that the provider may use" if options.automatic else ", ".join(map(one_line, options.selected))
+    return f"{named} ({options.retrieval_mode.value})"
+
+
+def _print_message(message: Message) -> None:
+    out = console()
+    who = "You" if message.role is Role.USER else "Answer"
+    out.print(f"\n{who}", style="bold cyan" if message.role is Role.USER else "bold green", end="")
+    out.print(" (not complete)" if message.partial else "", style="yellow")
+    if message.text:
+        out.print(safe(message.text))
+    for item in message.attachments:
+        out.print(f"  attached: {one_line(item.name)} ({len(item.text):,} characters)", style="dim")
+    for trace in message.traces:
+        _print_call(trace)
+    for number, source in enumerate(message.sources, 1):
+        _print_source(number, source)
+
+
+def _print_call(trace: ToolTrace) -> None:
+    out = console()
+    name = one_line(trace.tool_name or trace.tool_id or "(no tool)", 80)
+    shown = ", ".join(f"{one_line(key, 40)}: {one_line(value, 60)}" for key, value in trace.arguments.items())
+    out.print(f"  call {name} {_WORDS.get(trace.status, 'unknown')}", style=_STYLES.get(trace.status, "red"), end="")
+    reason = f": {one_line(trace.status_message, 400)}" if trace.status_message else ""
+    out.print(reason + (f"  {shown}" if shown else ""))
+
+
+def _print_source(number: int, source: Source) -> None:
+    title, url = one_line(source.title), one_line(source.url, 4_000)
+    out = console()
+    out.print(f"  [{number}] {title or url}", end="  " if title and title != url else "\n")
+    if title and title != url:
+        out.print(url, style="dim", soft_wrap=True)
+
+
+def _as_object(chat: ChatThread, selected: list[str] | None, unknown: list[str]) -> dict[str, object]:
+    needs = chat.requirements
+    return {
+        "id": chat.id, "title": chat.title, "created": chat.created.isoformat(), "assistant": chat.assistant,
+        "system_prompt": chat.system_prompt, "include_date": chat.include_date,
+        "selected_tools": selected, "unknown_tools": unknown, "data_sources": data_sources_values(chat.data_sources),
+        "requirements": {
+            "confidence": needs.confidence.name, "data_security": needs.data_security.name,
+            "outbound": needs.outbound.name, "confidence_by": str(needs.confidence_by),
+            "data_security_by": str(needs.data_security_by), "outbound_by": str(needs.outbound_by),
+        },
+        "messages": [
+            {
+                **message_values(message),
+                "attachments": [{"name": item.name, "characters": len(item.text)} for item in message.attachments],
+            }
+            for message in chat.messages
+        ],
+    }  # fmt: skip
