@@ -94,8 +94,13 @@ async def begin(
 
 def system_prompt(chat: ChatThread, offer: Offer) -> str:
     """Return the system prompt of a request: the chat's own, the rules of its tools, and the day behind both."""
-    day = date_line(date.today()) if chat.include_date else ""  # noqa: DTZ011 - the user's own day
+    day = date_line(today()) if chat.include_date else ""
     return compose(chat.system_prompt, (offer.instructions, day))
+
+
+def today() -> date:
+    """Return the day as the user's clock shows it."""
+    return date.today()  # noqa: DTZ011 - the user's own day
 
 
 def _with_prefix(chat: ChatThread, system: str, block: ToolBlock, run: Run) -> ChatThread:

@@ -16,12 +16,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OfferedFunction:
-    """A function as it is offered to the model: canonical schema, name, and whether strict mode is wanted."""
+    """A function as it is offered to the model: canonical schema, name, and whether strict mode is wanted.
+
+    Attributes:
+        name: The function's name.
+        description: For the model.
+        parameters: The canonical schema.
+        strict: Whether strict mode is wanted where the host keeps it.
+        encodings: Where an adapter may keep its encoding of this function, under a key of its own; lives as long as the
+            function, which for one that no chat tailored is as long as the rules.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, object]
     strict: bool = True
+    encodings: dict[object, object] = field(default_factory=dict, init=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

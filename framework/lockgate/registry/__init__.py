@@ -2,6 +2,7 @@
 
 from lockgate.policy import Minimum
 from lockgate.registry.beyond import Beyond, BeyondKind, LeftOut
+from lockgate.registry.catalog import CatalogItem
 from lockgate.registry.ceilings import Cap, Ceilings
 from lockgate.registry.checks import CHECKS, Block, Change, ChangeKind, Situation, ToolOfferBlockReason
 from lockgate.registry.contribution import FRAMEWORK, Contribution, Owner
@@ -10,7 +11,7 @@ from lockgate.registry.incidents import Incident, IncidentLog
 from lockgate.registry.preparation import Offer, Offered, Preparation
 from lockgate.registry.previews import BUILT_IN_PREVIEWS, Preview, PreviewOff, Previews, PreviewSwitch
 from lockgate.registry.registration import Registered, Rejection
-from lockgate.registry.registry import CatalogItem, Registry
+from lockgate.registry.registry import Registry
 from lockgate.registry.rules import MAX_RESTRICTED_CALLS, MAX_TOOL_CALLS, MAX_TOOL_RESULT_CHARACTERS, Rules
 from lockgate.registry.selection import Selection, SelectionOrigin, is_selection_visible
 

@@ -118,7 +118,7 @@ class Preparation:
             situation = await registry.situation(unknown, standing, component, chat.requirements)
             if (block := first_block(situation)) is not None:
                 left_out[unknown] = block
-        offered.sort(key=lambda item: (registry.texts(item.id).name.casefold(), item.id))
+        offered.sort(key=lambda item: registry.order_of(item.id))
         return Offer(tuple(offered), left_out)
 
     def registered_policy(self, tool_ids: Iterable[str]) -> str:
@@ -129,7 +129,7 @@ class Preparation:
         """
         registry = self._registry
         known = [registered for tool_id in tool_ids if (registered := registry.get(tool_id)) is not None]
-        known.sort(key=lambda item: (registry.texts(item.id).name.casefold(), item.id))
+        known.sort(key=lambda item: registry.order_of(item.id))
         return tool_policy((item.id, item.definition.instructions) for item in known)
 
     async def resolve(self, situation: Situation, chat: ChatThread) -> Offered | Beyond:

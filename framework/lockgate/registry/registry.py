@@ -7,7 +7,6 @@ nothing of a chat, and it imports no plugin machinery.
 import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, cast
 
 from lockgate.chat.values import ChatThread
@@ -15,6 +14,7 @@ from lockgate.policy import BUILT_IN, ChatRequirements, ConfidenceLevel, Minimum
 from lockgate.registry import copies
 from lockgate.registry.asking import PASSING, ask_beside
 from lockgate.registry.calls import describe, guarded_acall, guarded_call
+from lockgate.registry.catalog import CatalogItem, listed
 from lockgate.registry.checks import (
     Block,
     Change,
@@ -37,56 +37,12 @@ from lockgate.settings.effective import NO_SETTINGS, Effective, Problem, effecti
 from lockgate.settings.model import NoSettings
 from lockgate.settings.options import OptionSource
 from lockgate.tools.base import Tool
-from lockgate.tools.definition import Components, ToolActivation
+from lockgate.tools.collection import ToolCollection
+from lockgate.tools.definition import Components
 from lockgate.tools.texts import DEFAULT_LOCALE, ToolTexts, readable_name
 
 PLUGIN_DEADLINE = 2.0
 """Seconds a plugin has for each question asked while tools are listed or a request is prepared."""
-
-
-class ConfigurationState(Enum):
-    """Whether a tool can work with its settings."""
-
-    CONFIGURED = "CONFIGURED"
-    NOT_CONFIGURED = "NOT_CONFIGURED"
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogTool:
-    """A tool inside a catalog item: itself, and what is wrong with its settings (empty when configured)."""
-
-    registered: Registered
-    texts: ToolTexts
-    problem: str
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogItem:
-    """One entry of the list a person selects from: a collection.
-
-    Attributes:
-        id: ID of the collection.
-        texts: Names for people.
-        description: For a model that picks tools.
-        tools: Its tools, in order.
-        state: The state of the first unconfigured tool, else CONFIGURED.
-        is_active: Nobody switched it off.
-        minimum, minimum_by: The confidence a provider needs, and who says so.
-    """
-
-    id: str
-    texts: ToolTexts
-    description: str
-    tools: tuple[CatalogTool, ...]
-    state: ConfigurationState
-    is_active: bool
-    minimum: ConfidenceLevel
-    minimum_by: SetBy
-
-    @property
-    def is_selectable(self) -> bool:
-        """Whether selecting it can bring anything: one of its tools is configured."""
-        return any(not tool.problem for tool in self.tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +80,7 @@ class Registry:
         self.rejections: tuple[Rejection, ...] = tuple(found.rejections)
         self.previews = Previews(found.previews.values(), rules.previews)
         self._effective: dict[str, Effective] = {}
+        self._settled: dict[str, ToolState] = {}  # what follows from the rules alone; never what a tool says of itself
         self._texts: dict[tuple[str, str], ToolTexts] = {}
         self._ask_texts()
 
@@ -150,6 +107,15 @@ class Registry:
     def get_collection_id(self, identifier: str) -> str:
         """Return the collection of a tool; any other ID passes through."""
         return self._selections.collection_id(identifier)
+
+    def collection(self, identifier: str) -> ToolCollection | None:
+        """Return a declared collection, or None."""
+        found = self._collections.get(identifier)
+        return None if found is None else found.collection
+
+    def tool_ids_of(self, collection_id: str) -> tuple[str, ...]:
+        """Return the tools of a collection, in its order; an unknown ID stands for itself."""
+        return self._selections.tool_ids(collection_id)
 
     # Selections
 
@@ -290,6 +256,9 @@ class Registry:
 
     async def state(self, tool_id: str) -> ToolState:
         """Gather what the rules and the tool itself say right now. Plugins are asked under a deadline."""
+        known = self._settled.get(tool_id)
+        if known is not None:
+            return known
         registered = self._tools.get(tool_id)
         minimum, minimum_by = self.minimum_confidence(tool_id)
         unavailable: Unavailable | None = None
@@ -302,10 +271,23 @@ class Registry:
                 raise
             except BaseException as error:  # noqa: BLE001 - whatever it is, it costs this tool alone
                 unavailable = Unavailable(self.note_failure(registered, "looking at", error))
-        return ToolState(
+        gathered = ToolState(
             self.rules.tools_enabled, self.rules.tools_enabled_by, self.switched_off(tool_id), unavailable,
             found.problem, found.set_by, minimum, minimum_by, found.field,
         )
+        if registered is not None and self._is_settled(registered):
+            self._settled[tool_id] = gathered
+        return gathered
+
+    def _is_settled(self, registered: Registered) -> bool:
+        """Tell whether the state of a tool follows from the rules alone: nothing is asked, settings are kept."""
+        kind = type(registered.tool)
+        asks_nothing = kind.is_available is Tool.is_available and kind.validate_settings is Tool.validate_settings
+        return asks_nothing and registered.id in self._effective
+
+    def order_of(self, tool_id: str) -> tuple[str, str]:
+        """Return what tools are ordered by in every list: display name, then ID."""
+        return self.texts(tool_id).name.casefold(), tool_id
 
     async def _unavailable(self, registered: Registered) -> Unavailable | None:
         """Say why a tool is not there right now, or None. Asked at every listing."""
@@ -381,33 +363,14 @@ class Registry:
     async def catalog(
         self, component: Components | None, locale: str = DEFAULT_LOCALE, *, context_tools: bool = False
     ) -> list[CatalogItem]:
-        """List what can be selected in a component, by collection, ordered by display name.
-
-        Args:
-            component: The component; None for all.
-            locale: Language of names.
-            context_tools: List the tools that offer themselves, too; nobody can select them.
-        """
-        shown: dict[str, list[CatalogTool]] = {}
-        for registered in self._tools.values():
-            definition = registered.definition
-            if component is not None and not definition.visible_in.includes(component):
-                continue
-            if definition.activation is ToolActivation.CONTEXT and not context_tools:
-                continue
-            state = await self.state(registered.id)
-            if state.unavailable is None:
-                texts = await self.texts_in(registered.id, locale)
-                entry = CatalogTool(registered, texts, state.configuration_problem)
-                shown.setdefault(self.get_collection_id(registered.id), []).append(entry)
-        items = [self._catalog_item(key, entries, locale) for key, entries in shown.items()]
-        return sorted(items, key=lambda item: (item.texts.name.casefold(), item.id))
+        """List what can be selected in a component, by collection; see `lockgate.registry.catalog.listed`."""
+        return await listed(self, component, locale, context_tools=context_tools)
 
     async def catalog_item(self, identifier: str, locale: str = DEFAULT_LOCALE) -> CatalogItem | None:
         """Return the entry of the collection of a tool or collection; None for one that is not there."""
         collection_id = self.get_collection_id(identifier)
-        listed = await self.catalog(None, locale, context_tools=True)
-        return next((item for item in listed if item.id == collection_id), None)
+        items = await listed(self, None, locale, context_tools=True)
+        return next((item for item in items if item.id == collection_id), None)
 
     async def filter_selectable(self, component: Components, identifiers: Iterable[str]) -> frozenset[str]:
         """Return what of a selection can be preselected in a component: active, with a tool that is configured.
@@ -417,8 +380,8 @@ class Registry:
         wanted = self.normalize_selection(identifiers)
         if not wanted or not self.rules.tools_enabled:
             return frozenset()
-        listed = await self.catalog(component)
-        return wanted & {item.id for item in listed if item.is_active and item.is_selectable}
+        items = await listed(self, component)
+        return wanted & {item.id for item in items if item.is_active and item.is_selectable}
 
     async def filter_for_provider(
         self, standing: ProviderStanding, identifiers: Iterable[str], requirements: ChatRequirements
@@ -437,21 +400,6 @@ class Registry:
             if not blocked and not (known and (available(situation) or outbound_allowed(situation))):
                 kept.add(tool_id)
         return frozenset(kept)
-
-    def _catalog_item(self, collection_id: str, entries: list[CatalogTool], locale: str) -> CatalogItem:
-        order = {tool_id: index for index, tool_id in enumerate(self._selections.tool_ids(collection_id))}
-        entries.sort(key=lambda entry: order[entry.registered.id])
-        declared = self._collections.get(collection_id)
-        texts = declared.collection.texts(locale) if declared else entries[0].texts
-        description = declared.collection.description if declared else entries[0].registered.definition.description
-        minimum, minimum_by = self.minimum_confidence(collection_id)
-        unconfigured = any(entry.problem for entry in entries)
-        state = ConfigurationState.NOT_CONFIGURED if unconfigured else ConfigurationState.CONFIGURED
-        return CatalogItem(
-            collection_id, texts, description, tuple(entries), state,
-            self.switched_off_by(collection_id) is None, minimum, minimum_by,
-        )
-
 
 def _texts_of(registered: Registered, locale: str) -> ToolTexts:
     if type(registered.tool).texts is Tool.texts:  # it would read the definition again

@@ -49,21 +49,28 @@ def encode_tools(functions: Sequence[OfferedFunction], profile: ProviderProfile)
     """Encode functions as the member `tools`: strict where the host keeps it and the schema allows it."""
     if not functions:
         return ToolBlock(b"")
-    items: list[tuple[str, bytes]] = []
-    strict: set[str] = set()
-    for function in functions:
-        wanted = function.strict and profile.enforces_strict_schemas and profile.accepts_strict_member
-        converted = to_strict(function.parameters) if wanted else None
-        parameters = function.parameters if converted is None else converted
-        body: dict[str, object] = {"name": function.name, "description": function.description}
-        body["parameters"] = parameters
-        if profile.accepts_strict_member:
-            body["strict"] = converted is not None
-        if converted is not None:
-            strict.add(function.name)
-        items.append((function.name, to_bytes({"type": "function", "function": body})))
-    encoded = b"[" + b",".join(item for _, item in items) + b"]"
-    return ToolBlock(encoded, frozenset(strict), tuple(items))
+    each = [(function.name, *_encoded(function, profile)) for function in functions]
+    encoded = b"[" + b",".join(item for _, item, _ in each) + b"]"
+    strict = frozenset(name for name, _, is_strict in each if is_strict)
+    return ToolBlock(encoded, strict, tuple((name, item) for name, item, _ in each))
+
+
+def _encoded(function: OfferedFunction, profile: ProviderProfile) -> tuple[bytes, bool]:
+    """Return one function, and whether it is strict; encoded once for as long as the function lives."""
+    key = (PATH, profile.enforces_strict_schemas, profile.accepts_strict_member)
+    kept = function.encodings.get(key)
+    if isinstance(kept, tuple):
+        known: tuple[bytes, bool] = kept
+        return known
+    wanted = function.strict and profile.enforces_strict_schemas and profile.accepts_strict_member
+    converted = to_strict(function.parameters) if wanted else None
+    body: dict[str, object] = {"name": function.name, "description": function.description}
+    body["parameters"] = function.parameters if converted is None else converted
+    if profile.accepts_strict_member:
+        body["strict"] = converted is not None
+    made = to_bytes({"type": "function", "function": body}), converted is not None
+    function.encodings[key] = made
+    return made
 
 
 def request_head(request: ModelRequest, profile: ProviderProfile, *, with_tools: bool) -> bytes:
