@@ -2,7 +2,7 @@
 
 A line above a fence says what the test does with it: ``<!-- runs -->`` executes a Python block as a program of its own,
 ``<!-- goes on -->`` executes it with the names of the block before, ``<!-- prints -->`` is what the last one printed,
-``<!-- settings -->`` is a settings file without a mistake.
+``<!-- settings -->`` is a settings file without a mistake, ``<!-- shell -->`` holds commands and what they print.
 """
 
 import re

@@ -3,7 +3,10 @@
 import contextlib
 import importlib
 import io
+import os
 import re
+import shlex
+import subprocess
 import sys
 import tomllib
 import types
@@ -36,6 +39,7 @@ from lockgate.policy import (
     provider_confidence,
 )
 from lockgate.providers import ProviderProfile, StopReason
+from lockgate.registry.beyond import BeyondKind
 from lockgate.registry.checks import CHECKS, ToolOfferBlockReason
 from lockgate.retrieval import Gap
 from lockgate.settings.file_reading import PROVIDER_KEYS, TOP_KEYS, settings_from_table
@@ -43,7 +47,7 @@ from lockgate.tools import ToolDefinition
 
 EXPECTED_PAGES = {
     "architecture", "chats", "command-line", "data-sources", "getting-started", "guard", "index", "limits", "plugins",
-    "providers", "rules", "security", "settings", "testing", "tools",
+    "providers", "rules", "security", "settings", "testing", "tools", "why-not",
 }  # fmt: skip
 
 
@@ -77,7 +81,7 @@ def test_every_relative_link_resolves(page: Path) -> None:
 def test_every_mark_of_a_block_is_known() -> None:
     """A misspelt mark would keep a block from being run."""
     marks = {block.mark for block in all_blocks()}
-    assert marks <= {"", "runs", "goes on", "prints", "settings"}
+    assert marks <= {"", "runs", "goes on", "prints", "settings", "shell"}
     for page in pages():
         assert text_of(page.name).count("<!--") == sum(bool(block.mark) for block in blocks(page)), page.name
 
@@ -117,6 +121,36 @@ def test_an_example_runs(chain: list[Block], tmp_path: Path, monkeypatch: pytest
         source = compile("\n" * block.line + block.text, str(block.page), "exec")
         with contextlib.redirect_stdout(printed):
             exec(source, module.__dict__)  # noqa: S102 - the project's own documentation
+
+
+def shell_blocks() -> Iterator[tuple[Block, str]]:
+    """Yield the shell examples that run, each with the settings file that stands before it on its page."""
+    for page in pages():
+        settings = ""
+        for block in blocks(page):
+            settings = block.text if block.mark == "settings" else settings
+            if block.mark == "shell":
+                yield block, settings
+
+
+@pytest.mark.parametrize(("block", "settings"), list(shell_blocks()), ids=lambda item: getattr(item, "place", ""))
+def test_a_shell_example_prints_what_the_page_says(block: Block, settings: str, tmp_path: Path) -> None:
+    """Each command is run in a home with the settings before it, beside a folder `handbook` with one document."""
+    (tmp_path / "settings.toml").write_text(settings, "utf-8")
+    (tmp_path / "handbook").mkdir()
+    (tmp_path / "handbook" / "harbour.txt").write_text("The harbour opens at six in the morning.\n", "utf-8")
+    environment = {**os.environ, "LOCKGATE_HOME": str(tmp_path), "OFFICE_KEY": "k", "COLUMNS": "200"}
+    commands = re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]
+    assert commands, block.place
+    for command in commands:
+        line, _, expected = command.partition("\n")
+        program, *arguments = shlex.split(line)
+        assert program == "lockgate", block.place
+        done = subprocess.run(
+            [sys.executable, "-m", "lockgate", *arguments], cwd=tmp_path, env=environment, capture_output=True,
+            text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.stdout.replace(f"{tmp_path}{os.sep}", "").rstrip() == expected.rstrip(), done.stderr
 
 
 def test_python_on_the_pages_runs_or_at_least_compiles() -> None:
@@ -171,6 +205,7 @@ MEMBERS: list[tuple[str, type[Enum], str]] = [
     ("rules.md", OutboundDataRestriction, "name"),
     ("tools.md", ToolOutboundData, "name"),
     ("rules.md", SetByKind, "value"),
+    ("rules.md", BeyondKind, "name"),
     ("providers.md", FailureKind, "name"),
     ("providers.md", StopReason, "name"),
     ("command-line.md", Stopped, "value"),
@@ -344,7 +379,7 @@ def test_the_json_object_has_the_documented_members(capsys: pytest.CaptureFixtur
 # --- what is shown, and what is only coming --------------------------------------------------------------------------
 
 PLANNED = re.compile(
-    r"plugin\.lua|Responses API|Messages API|mailbox|gateway|web console|web_search|read_web_page|search by meaning",
+    r"plugin\.lua|Responses API|Messages API|(?<!PRE_)mailbox|gateway|web console|web_search|read_web_page|search by meaning",
     re.IGNORECASE,
 )
 

@@ -85,6 +85,7 @@ class SemanticSearch(Tool):
         instructions=_INSTRUCTIONS,
         visible_in=Visibility(chat=True, assistants=False),
         activation=ToolActivation.CONTEXT,
+        preview="PRE_RAG_2024",
         outbound_data=ToolOutboundData.CONFIGURED_SERVICE,
         minimum_confidence=ConfidenceLevel.NONE,
         returns_untrusted_content=True,
