@@ -58,11 +58,22 @@ async def assemble(
     plugins: Sequence[object] | None,
     data_dir: Path,
     guard: Guard,
-    host: PluginHost | None = None,
+    known: Assembly | None = None,
 ) -> Assembly:
-    """Load plugins (unless a host is handed over), ask them, and register what they bring."""
-    incidents = IncidentLog()
-    if host is None:
+    """Load plugins, ask them, and register what they bring.
+
+    Args:
+        configuration: What is configured.
+        plugins: Exactly these plugins; the installed ones when None.
+        data_dir: Where plugins keep derived data.
+        guard: The prompt-injection filter.
+        known: What was in force before: its plugins are kept while the same ones may load, and what its log of
+            incidents masks is masked again.
+    """
+    incidents = IncidentLog(None if known is None else known.registry.incidents)
+    if known is not None and known.host.policy == configuration.host:
+        host = known.host
+    else:
         host = await run_in_thread(PluginHost, configuration.host, plugins)
     instances: dict[str, list[Instance]] = {}
     services = Services(host, data_dir, guard, lambda family: tuple(instances.get(family, ())))

@@ -88,8 +88,7 @@ class Lockgate:
         configuration = replace(
             self._configuration, instances=(*self._configuration.instances, *self._extra)
         )
-        host = known.host if known is not None and known.host.policy == configuration.host else None
-        self._assembly = await assemble(configuration, self._plugins, self._data_dir, self._guard, host)
+        self._assembly = await assemble(configuration, self._plugins, self._data_dir, self._guard, known)
 
     @property
     def assembly(self) -> Assembly:
@@ -261,7 +260,7 @@ class Lockgate:
 
         Raises:
             UsageError: The message is blank, the provider cannot be used, the chat has other rules than the assistant,
-                or tools are selected although the assistant's rules name them.
+                or tools are selected although the assistant's rules name them, or its assistant is gone.
             UnknownNameError: There is no such assistant.
         """
         if not text.strip() and not attachments:
@@ -293,6 +292,11 @@ class Lockgate:
         """Return whom to ask in a chat, by its assistant's rules where nobody is named."""
         rules = self._configuration.assistants.get(chat.assistant)
         if rules is None:
+            if chat.assistant and asked:
+                raise UsageError(
+                    f"This chat was begun with the assistant {chat.assistant!r}, which is no longer configured; "
+                    "no tools can be selected in it. Begin a new chat."
+                )
             return provider
         if rules.tool_ids is not None and asked is not None:
             raise UsageError(f"The rules of the assistant {rules.id!r} name its tools; none can be selected beside.")

@@ -7,7 +7,7 @@ from lockgate.chat.values import ChatThread
 from lockgate.errors import UsageError
 from lockgate.policy import BY_USER, SetBy
 from lockgate.registry.registry import Registry
-from lockgate.registry.selection import Selection, SelectionOrigin
+from lockgate.registry.selection import Selection, SelectionOrigin, is_selection_visible
 from lockgate.tools.definition import Components
 
 
@@ -55,6 +55,19 @@ class Assistant:
     set_by: SetBy = BY_USER
 
 
+@dataclass(frozen=True, slots=True)
+class NothingSelected(Selection):
+    """What a chat selects whose assistant is gone: nobody can tell any more which tools its rules named."""
+
+    @classmethod
+    def by(cls, assistant_id: str) -> "NothingSelected":
+        """Return the selection of a chat that was begun with that assistant."""
+        return cls((), SelectionOrigin.ASSISTANT, name=assistant_id)
+
+    def __str__(self) -> str:
+        return f"the assistant {self.name!r}, which is no longer configured"
+
+
 def chat_from_template(template: ChatTemplate, registry: Registry) -> ChatThread:
     """Return a new chat that begins with a template; its selection is stored normalized."""
     return ChatThread(
@@ -95,14 +108,16 @@ def selection_for(
     """Return what is selected for a request, and who chose it.
 
     An assistant's own rules come first, then what whoever asks names, then what the chat chose, then the defaults. A
-    chat of an assistant that is no longer configured selects nothing.
+    chat of an assistant that is no longer configured selects nothing. Where the component shows no selection, none
+    but an assistant's rules counts, whoever names it.
     """
     if chat.assistant:
         assistant = assistants.get(chat.assistant)
         if assistant is None:
-            return Selection((), SelectionOrigin.ASSISTANT, name=chat.assistant)
+            return NothingSelected.by(chat.assistant)
         if assistant.tool_ids is not None:
             return Selection(assistant.tool_ids, SelectionOrigin.ASSISTANT, assistant.set_by, assistant.id)
     if asked is not None:
-        return Selection(asked, SelectionOrigin.CALLER, BY_USER)
+        hidden = not is_selection_visible(registry.rules, component)
+        return Selection(asked, SelectionOrigin.CALLER, BY_USER, component.value, hidden)
     return registry.selection_of(chat, component)

@@ -25,19 +25,14 @@ from lockgate.calling.events import (
 from lockgate.calling.limits import Hit, Limits, limit_hit
 from lockgate.calling.masking import Masker, masked_arguments
 from lockgate.calling.outcome import Outcome
+from lockgate.calling.restricted import RestrictedCalls
 from lockgate.calling.running import Failed, Late, run_tool
 from lockgate.chat.addresses import ChatAddresses
 from lockgate.chat.returned_addresses import returned_addresses, strings_of
 from lockgate.chat.values import ChatThread, Source, ToolTrace, TraceStatus, merge_sources
 from lockgate.errors import ArgumentRefused, ToolBlocked, ToolFailed
 from lockgate.guard import Guard, GuardReport, GuardScope, GuardSource, GuardText, SourceKind
-from lockgate.policy import (
-    ChatRequirements,
-    Denial,
-    OutboundDataRestriction,
-    ProviderStanding,
-    ToolOutboundData,
-)
+from lockgate.policy import ChatRequirements, Denial, ProviderStanding
 from lockgate.providers.contract import CallResult, RequestedCall
 from lockgate.registry.calls import describe
 from lockgate.registry.preparation import Offer, Offered
@@ -120,11 +115,16 @@ class Executor:
         self.sources: tuple[Source, ...] = ()
         self.traces: tuple[ToolTrace, ...] = ()
         self._with = surroundings
-        self._calls = self._restricted_calls = 0
+        self._restricted = RestrictedCalls(surroundings.limits.max_restricted_calls, self._demanded)
+        self._calls = 0
         self._characters = 0
         self._order = 0
         self._told: str = ""
         self._recent: list[tuple[str, str, str]] = []
+
+    def _demanded(self) -> ChatRequirements:
+        """Return what counts for the chat now: its own requirements, and what the organization demands of each."""
+        return self._with.registry().rules.demanded(self.chat.requirements)
 
     @property
     def calls(self) -> int:
@@ -189,7 +189,7 @@ class Executor:
                 arguments = read_object(requested.arguments)
             except ArgumentRefused as refused:
                 unreadable = refused
-        sensitive = _sensitive(offered, arguments) if offered else ()
+        sensitive = _sensitive(offered, arguments) if offered else self._sensitive_anywhere(requested.name)
         masker = Masker(arguments, sensitive, offered.settings if offered else None)
         shown = {
             masker.for_trace(name): masker.for_trace(value)
@@ -197,6 +197,13 @@ class Executor:
         }
         name = self._with.registry().texts(offered.id).name if offered else requested.name
         return _Call(self._order, requested, offered, arguments, unreadable, shown, masker, name)
+
+    def _sensitive_anywhere(self, name: str) -> tuple[str, ...]:
+        """Return the sensitive arguments of a tool that is not offered; those of all tools where nobody knows it."""
+        registry = self._with.registry()
+        meant = registry.get(name)
+        tools = registry.tools if meant is None else (meant,)
+        return tuple({item for tool in tools for item in tool.definition.sensitive_arguments})
 
     def _ended(
         self, call: _Call, status: TraceStatus, content: str, message: str = "", *, executed: bool = False,
@@ -227,7 +234,7 @@ class Executor:
         if block is not None:
             why = call.masker.for_model(f"The tool {offered.id!r} cannot be used now. {block.why}")
             return self._ended(call, TraceStatus.BLOCKED, why, f"{why} (set by {block.set_by})")
-        if (over := self._beyond_restricted(offered)) is not None:
+        if (over := self._restricted.too_many(offered)) is not None:
             return self._ended(call, TraceStatus.BLOCKED, over, over)
         if call.unreadable is not None:
             return self._failed(call, call.unreadable, None, executed=False)
@@ -237,26 +244,8 @@ class Executor:
             raise
         except BaseException as error:  # noqa: BLE001 - reading arguments is a plugin's code, too
             return self._failed(call, error, None, executed=False)
-        if self._is_restricted(offered):
-            self._restricted_calls += 1
+        self._restricted.begins(offered, call.arguments, ChatAddresses(self.chat))
         return await self._run(call, offered, arguments)
-
-    def _is_restricted(self, offered: Offered) -> bool:
-        """Tell whether a tool that keeps to the restriction itself sends beyond configured services under one."""
-        outbound = self._with.registry().rules.demanded(self.chat.requirements).outbound
-        leaves = offered.registered.definition.outbound_data > ToolOutboundData.CONFIGURED_SERVICE
-        return leaves and outbound is not OutboundDataRestriction.UNRESTRICTED
-
-    def _beyond_restricted(self, offered: Offered) -> str | None:
-        """Say that no further call may choose an address: each choice among given ones tells a little."""
-        most = self._with.limits.max_restricted_calls
-        if self._restricted_calls < most or not self._is_restricted(offered):
-            return None
-        by = self._with.registry().rules.demanded(self.chat.requirements).outbound_by
-        return (
-            f"The tool {offered.id!r} has made {most} calls in this answer, which is the limit while the chat "
-            f"restricts where its data goes (demanded by {by}). Answer with what you have."
-        )
 
     def _held_against_choices(self, call: _Call, offered: Offered) -> str:
         """Refuse a value outside the choices of this request: what is shown is enforced.
@@ -305,7 +294,7 @@ class Executor:
         )
         context = ToolContext(
             self.chat, self._with.standing(), self._with.component, settings, self._with.services(),
-            demanded=self._with.registry().rules.demanded(self.chat.requirements),
+            demanded=self._demanded(),
             call_id=call.requested.id, addresses=ChatAddresses(self.chat),
             remaining_characters=max(0, self._with.limits.max_tool_result_characters - self._characters),
             state=state, _guard=scope, arguments=MappingProxyType(dict(call.arguments)),
@@ -380,8 +369,13 @@ class Executor:
                 replace(source, title=title)
                 for source, title in zip(sources, scope.clean_now(texts), strict=True)
             )
-        strings = strings_of(result.value()) if "://" in content else ()
-        addresses = returned_addresses(strings, call.arguments, ChatAddresses(self.chat))
+        restricted = self._restricted.is_restricted
+        gives = "://" in content and not (restricted and self._restricted.has_written_too_much)
+        strings = strings_of(result.value()) if gives else ()
+        addresses = returned_addresses(
+            strings, call.arguments, ChatAddresses(self.chat),
+            earlier=self._restricted.written if restricted else (), strict=restricted,
+        )
         self.sources = merge_sources(self.sources, sources)
         self.chat = self.chat.with_tool_addresses(addresses)
         self._recent.append((*_key(call), content))

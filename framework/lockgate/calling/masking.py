@@ -41,11 +41,13 @@ def _masked(value: Any, names: frozenset[str], levels: int) -> Any:
 
 
 def _sensitive_texts(arguments: Mapping[str, Any], names: frozenset[str]) -> Iterator[str]:
-    """Yield every text and number below a sensitive name. Depth is no limit."""
+    """Yield every text, number and name below a sensitive name. Depth is no limit."""
     waiting: list[tuple[Any, bool]] = [(arguments, False)]
     while waiting:
         value, hidden = waiting.pop()
         if isinstance(value, Mapping):
+            if hidden:
+                yield from map(str, value)  # the names below a sensitive one are part of its value
             waiting += [(item, hidden or key in names) for key, item in value.items()]
         elif isinstance(value, list):
             waiting += [(item, hidden) for item in value]
@@ -59,9 +61,11 @@ def _forms(text: str) -> Iterable[str]:
     yield text.strip()  # arguments and settings are trimmed before a tool sees them
     yield " ".join(text.split())
     for plain in (text, text.strip()):
-        yield json.dumps(plain, ensure_ascii=False)[1:-1]
-        yield json.dumps(plain)[1:-1]
-        yield repr(plain)[1:-1]
+        quoted = (json.dumps(plain, ensure_ascii=False)[1:-1], json.dumps(plain)[1:-1], repr(plain)[1:-1])
+        yield from quoted
+        for once in quoted:  # a text in JSON that quotes it
+            yield json.dumps(once, ensure_ascii=False)[1:-1]
+            yield json.dumps(once)[1:-1]
         yield html.escape(plain)
         encoded = plain.encode("utf-8", "replace")
         yield quote(encoded)

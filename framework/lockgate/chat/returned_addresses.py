@@ -13,7 +13,9 @@ The rule. A returned address is an echo when the arguments name its host and any
   in scripts that write words or syllables. Marks between words, case, accents and escapes count for nothing. A single
   customary label (``www``, ``docs``) says no more than the choice of a registered name does, and is passed over.
 * A registered host can carry nothing, so a search for ``example.org`` may find it and ``example.org/about``; alone it
-  is an echo only when it stood in the arguments as an address with its scheme.
+  is an echo only when it stood in the arguments as an address with its scheme, or in a chat that restricts where its
+  data goes.
+* In such a chat what the model wrote in earlier calls of the run counts like arguments, too: a tool may have kept it.
 * An argument that is an address given to the model before carries nothing either: the links of a page that was given
   are given, whatever words they share with its address. It names its host, though, for all other arguments.
 * What cannot be known is an echo: arguments or addresses escaped more than six times, IP addresses and hosts of one
@@ -25,11 +27,12 @@ that the model chose itself, where they share words with the address of that pag
 
 What it leaves. Text in an address on a host that the arguments do not name (a hit for ``python asyncio`` is one), a
 host whose ending only the tool knew; text that the tool enciphered, turned round or wrote in another script; shreds of
-under five letters glued to letters of the tool's own; the choice among addresses given before, up to eight a call.
+under five letters glued to letters of the tool's own; the choice among addresses given before, up to eight a call; what
+a tool kept from a run before this one.
 """
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -74,7 +77,12 @@ _TWO_PART_SUFFIXES = frozenset({
 
 
 def returned_addresses(
-    result_strings: Iterable[str], arguments: object, given: Container[object] = frozenset()
+    result_strings: Iterable[str],
+    arguments: object,
+    given: Container[object] = frozenset(),
+    *,
+    earlier: Sequence[str] = (),
+    strict: bool = False,
 ) -> frozenset[str]:
     """Return the request keys of the addresses that a tool gave to the model; the rule stands above.
 
@@ -84,6 +92,8 @@ def returned_addresses(
         result_strings: Every text of the result, texts inside JSON included.
         arguments: The arguments of the call as a JSON value.
         given: Tells with ``in`` whether an address was given to the model before the call.
+        earlier: Texts that the model wrote in earlier calls, which a tool may have kept: they count like arguments.
+        strict: A host that the arguments name is an echo even with nothing behind it: looking it up would tell it.
     """
     found: dict[str, None] = {}
     for text in result_strings:
@@ -91,7 +101,7 @@ def returned_addresses(
             found.update(dict.fromkeys(find_addresses(text)))
     if not found:
         return frozenset()
-    echoes = _Echoes(arguments, given)
+    echoes = _Echoes([*texts_of_arguments(arguments), *earlier], given, strict=strict)
     gifts: set[str] = set()
     for written in islice(found, _MAX_FOUND):
         try:
@@ -124,8 +134,9 @@ class _Host(NamedTuple):
 class _Echoes:
     """The arguments of one call, ready for telling whether an address was made of them."""
 
-    def __init__(self, arguments: object, given: Container[object]) -> None:
-        texts = list(dict.fromkeys(texts_of_arguments(arguments)))
+    def __init__(self, written: Iterable[str], given: Container[object], *, strict: bool) -> None:
+        self._strict = strict
+        texts = list(dict.fromkeys(written))
         forms = [plain(text) for text in texts]
         before = _given_before(texts, given)
         self._hosts: dict[str, _Host] = {}
@@ -181,7 +192,7 @@ class _Echoes:
             return _Host(True)
         site = _registered(labels)
         front = labels[: len(labels) - len(site)]
-        may_stand_alone = own or (not front and address.host not in self._lone_hosts)
+        may_stand_alone = own or (not front and not self._strict and address.host not in self._lone_hosts)
         if own or (len(front) == 1 and front[0] in _CUSTOMARY):
             front = []
         names = (words(site[0]), words(".".join(site[1:])))
@@ -316,8 +327,9 @@ def _says(text: str, address: WebAddress) -> bool:
 
 
 def _lone_hosts(texts: list[str]) -> Iterable[str]:
-    """Yield the hosts of addresses in the arguments that are a scheme and a host only."""
-    for text in texts:
+    """Yield the hosts of addresses in the arguments, or put together out of them, that are a scheme and a host only."""
+    joined = ["".join(texts), "".join(reversed(texts))] if len(texts) > 1 else []
+    for text in (*texts, *joined):
         for written in find_addresses(text):
             try:
                 address = WebAddress.parse(written)

@@ -194,7 +194,8 @@ def switched_on(s: Situation) -> Block | None:
     names = sorted(s.state.switched_off)
     why = f"{s.collection_id!r} is switched off."
     if names != [s.collection_id]:
-        why = f"{s.collection_id!r} is switched off: {_listed(names)} stands for it."
+        stands = "stands" if len(names) == 1 else "stand"
+        why = f"{s.collection_id!r} is switched off: {_listed(names)} {stands} for it."
     change = Change("DataTools.DisabledToolIds", _listed(names), ChangeKind.REMOVE)
     return Block(R.TOOL_SWITCHED_OFF, why, s.state.switched_off[names[0]], change)
 

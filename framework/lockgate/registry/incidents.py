@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from lockgate.chat.plain_text import strings_of
 from lockgate.chat.values import MASK
 from lockgate.registry.contribution import Owner
 
@@ -38,13 +39,22 @@ class Incident:
 
 
 class IncidentLog:
-    """The incidents of one ``Lockgate``, and which calls are still out. Safe to use from any thread."""
+    """The incidents of one ``Lockgate``, and which calls are still out. Safe to use from any thread.
 
-    def __init__(self) -> None:
+    Args:
+        before: The log that this one takes the place of; what it masks is masked here, too.
+    """
+
+    def __init__(self, before: "IncidentLog | None" = None) -> None:
         self._lock = threading.Lock()
         self._incidents: dict[tuple[Owner, str, str], Incident] = {}
         self._left: Counter[tuple[Owner, str]] = Counter()
-        self._hidden: frozenset[str] = frozenset()
+        self._hidden: frozenset[str] = frozenset() if before is None else before.hidden
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """What is masked, in the forms in which it is looked for."""
+        return self._hidden
 
     def hide(self, values: Iterable[str]) -> None:
         """Mask these values, such as secrets of settings, in everything that is written from now on."""
@@ -57,6 +67,11 @@ class IncidentLog:
         for value in sorted(self._hidden, key=len, reverse=True):
             text = text.replace(value, MASK)
         return text
+
+    def holds(self, value: object) -> bool:
+        """Tell whether a JSON value has a hidden value in one of its texts."""
+        hidden = self._hidden
+        return bool(hidden) and any(item in text for text in strings_of(value) for item in hidden)
 
     def add(self, owner: Owner, what: str, error: str, traceback: str = "") -> Incident:
         """Write down an incident; the same one again is counted, not repeated."""

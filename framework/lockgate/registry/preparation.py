@@ -77,6 +77,9 @@ def hidden_by(selection: Selection) -> Beyond | None:
     return Beyond(BeyondKind.SELECTION_HIDDEN, why, change=change)
 
 
+_TELLING = "its answer holds a secret of the settings"
+
+
 class Preparation:
     """Prepares requests against one registry. Shared; keeps nothing of a chat."""
 
@@ -166,6 +169,8 @@ class Preparation:
             resolved, fell_back = answer
             if resolved is None:
                 return NOTHING_TO_OFFER
+            if self._registry.incidents.holds([resolved.description, resolved.parameters, resolved.choices]):
+                return self._failed(registered, "resolve_function", _TELLING)
             if fell_back:
                 self._registry.incidents.add(
                     registered.owner, f"resolve_function of {registered.id}",
@@ -181,6 +186,8 @@ class Preparation:
             )
             if isinstance(instructions, _Failed):
                 return self._failed(registered, "resolve_instructions", instructions.why)
+            if self._registry.incidents.holds(instructions):
+                return self._failed(registered, "resolve_instructions", _TELLING)
         return Offered(registered, function, choices, instructions, settings)
 
     async def _ask(

@@ -74,6 +74,7 @@ class Registry:
     ) -> None:
         self.rules = rules
         self.incidents = incidents if incidents is not None else IncidentLog()
+        self.incidents.hide(rules.layers.secrets.values())  # tools that were there before may know them already
         found = register(contributions, rules.pins)
         self._tools, self._collections = found.tools, found.collections
         self._sources, self._selections = found.sources, Selections(found)
@@ -238,6 +239,11 @@ class Registry:
         ))  # fmt: skip
 
     def _known_texts(self, registered: Registered, locale: str, found: ToolTexts | None) -> ToolTexts:
+        if found is not None and self.incidents.holds(
+            [found.name, found.description, found.fields, found.groups, found.options]
+        ):
+            self.incidents.add(registered.owner, f"texts of {registered.id}", "they hold a secret, and are not used")
+            found = None
         texts = found or ToolTexts(readable_name(registered.id), registered.definition.description)
         return self._texts.setdefault((registered.id, locale), texts)
 

@@ -7,8 +7,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pydantic_core import PydanticUndefined
-
 from lockgate.policy import BUILT_IN, BY_USER, SetBy, SetByKind
 from lockgate.settings.model import NoSettings, ToolSettings, is_blank, read_settings
 from lockgate.settings.options import OptionSource
@@ -107,59 +105,76 @@ def effective_settings(
         winner = _winner(layers, f"{tool_id}.{name}", secret=name in secrets)
         if winner is not None:
             by_field[name] = winner
-    bounded = _bounded(tool_id, model, layers, by_field)
-    settings, wrong = read_settings(model, {name: item.value for name, item in bounded.items()})
-    by_field = bounded
+    by_field, unreadable = _bounded(tool_id, model, layers, by_field)
+    settings, wrong = read_settings(model, {name: item.value for name, item in by_field.items()})
     for name, item in by_field.items():
         if name not in wrong and (text := _outside_options(model, name, item.value, sources or {})):
             wrong[name] = text
     problems = {
         name: Problem(text, by_field[name].set_by if name in by_field else BUILT_IN) for name, text in wrong.items()
-    }
+    } | unreadable
     return Effective(None if problems else settings, by_field, problems)
 
 
 def _bounded(
     tool_id: str, model: type[ToolSettings], layers: Layers, by_field: Mapping[str, SetValue]
-) -> dict[str, SetValue]:
-    """Return the values with those that go beyond a ceiling replaced by it; what the organization fixed stays.
+) -> tuple[dict[str, SetValue], dict[str, Problem]]:
+    """Hold values against ceilings; what the organization fixed stays, and so does what the model itself refuses.
 
-    A value that cannot be compared is left to the model, which says what is wrong with it.
+    Returns:
+        The values with those that go beyond a ceiling replaced by it, and what is wrong with ceilings themselves: one
+        that is no number cannot tell how far is too far, so the tool cannot be used until it is.
     """
-    found = dict(by_field)
-    for name in model.outside_names():
+    found, unreadable = dict(by_field), dict[str, Problem]()
+    bounds = [
+        name for name in model.outside_names()
+        if (key := f"{tool_id}.{name}") in layers.ceilings and key not in layers.locked
+        and name not in model.secret_names()
+    ]
+    if not bounds:
+        return found, unreadable
+    _, refused = read_settings(model, {name: item.value for name, item in by_field.items()})
+    for name in bounds:
         key = f"{tool_id}.{name}"
-        if key not in layers.ceilings or key in layers.locked or name in model.secret_names():
-            continue
         bound = SetValue(layers.ceilings[key], layers.ceilings_by.get(key, _ORGANIZATION))
-        if _goes_beyond(_own_value(model, name, found.get(name)), bound.value, model.setting_of(name).tighter):
+        tighter = model.setting_of(name).tighter
+        if tighter not in _DIRECTIONS:
             found[name] = bound
-    return found
+            continue
+        most = _number(bound.value)
+        if most is None:
+            text = f"has the ceiling {str(bound.value)[:40]!r}, which is no number"
+            unreadable[name] = Problem(text, bound.set_by)
+            continue
+        own = _number(_own_value(model, name, found.get(name)))
+        is_refused = name in refused and not is_blank(found[name].value if name in found else None)
+        if not is_refused and (own is None or (own > most if tighter == "lower" else own < most)):
+            found[name] = bound
+    return found, unreadable
 
 
-def _goes_beyond(own: object, bound: object, tighter: str) -> bool:
-    """Tell whether a value is looser than a ceiling. Nothing set at all might mean "as much as there is"."""
-    number, most = _number(own), _number(bound)
-    if tighter not in ("lower", "higher") or most is None or own is None or own is PydanticUndefined:
-        return True
-    return number is not None and (number > most if tighter == "lower" else number < most)
+_DIRECTIONS = ("lower", "higher")
 
 
 def _own_value(model: type[ToolSettings], name: str, item: SetValue | None) -> object:
     """Return what would count without a ceiling: the stored value, or the model's default."""
     if item is not None and not is_blank(item.value):
         return item.value
-    return model.model_fields[model.outside_names()[name]].get_default(call_default_factory=False)
+    info = model.model_fields[model.outside_names()[name]]
+    return None if info.default_factory_takes_validated_data else info.get_default(call_default_factory=True)
 
 
-def _number(value: object) -> float | None:
+def _number(value: object) -> int | float | None:
+    """Read a number; None for what cannot be compared: it might mean "as much as there is", as infinity does."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
+    for kind in (int, float):
+        try:
+            number = kind(value) if isinstance(value, str) else value
+        except ValueError:
+            continue
+        return number if isinstance(number, int) or math.isfinite(number) else None
+    return None
 
 
 def _outside_options(

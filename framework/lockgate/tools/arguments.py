@@ -88,7 +88,8 @@ def read_object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise ArgumentRefused("The arguments are not valid JSON; they must be one JSON object.") from None
     if not isinstance(value, dict):
-        raise ArgumentRefused(f"The arguments must be one JSON object, but {echo(value)} arrived.")
+        wanted = "The arguments must be one JSON object"
+        raise ArgumentRefused(f"{wanted}, but {echo(value)} arrived.", trace_message=f"{wanted}.")
     return value
 
 
