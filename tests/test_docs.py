@@ -379,7 +379,8 @@ def test_the_json_object_has_the_documented_members(capsys: pytest.CaptureFixtur
 # --- what is shown, and what is only coming --------------------------------------------------------------------------
 
 PLANNED = re.compile(
-    r"plugin\.lua|Responses API|Messages API|(?<!PRE_)mailbox|gateway|web console|web_search|read_web_page|search by meaning",
+    r"plugin\.lua|Responses API|Messages API|(?<!PRE_)mailbox|gateway|web console|web_search|read_web_page|"
+    r"search by meaning",
     re.IGNORECASE,
 )
 

@@ -5,7 +5,7 @@ join-semilattice, and there is no function that lowers one. A value nobody knows
 The names and tables are those of MindWork AI Studio's ``Tools.md`` and its settings.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from types import MappingProxyType
@@ -236,6 +236,13 @@ class ChatRequirements:
         if other.outbound > self.outbound:
             joined = replace(joined, outbound=other.outbound, outbound_by=other.outbound_by)
         return joined
+
+    def renamed(self, naming: Callable[[str], str]) -> "ChatRequirements":
+        """Return the same demands with the names of who demands them passed through a function, such as masking."""
+        by = (replace(by, name=naming(by.name)) if by.name else by for by in (
+            self.confidence_by, self.data_security_by, self.outbound_by
+        ))  # fmt: skip
+        return ChatRequirements(self.confidence, self.data_security, self.outbound, *by)
 
     def admits(self, standing: ProviderStanding) -> Denial | None:
         """Say why this provider may not have the chat's content, or None when it may.

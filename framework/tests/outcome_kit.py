@@ -64,6 +64,18 @@ def may_run(restriction: OutboundDataRestriction, data: ToolOutboundData, *, ref
 
 
 @cache
+def may_run_again(
+    restriction: OutboundDataRestriction, data: ToolOutboundData, *, refuses_itself: bool, limit: int, so_far: int
+) -> bool:
+    """Tell whether the page lets a tool run once more that has run `so_far` times in this answer, all restricted."""
+    (row,) = [
+        row for row in tables()["How many calls an answer may make"]
+        if row["the tool sends to"] == data.name and _asked(row["refuses itself"]) == refuses_itself
+    ]  # fmt: skip
+    return {"any number": True, "not at all": False, "up to the limit": so_far < limit}[row[restriction.name]]
+
+
+@cache
 def reaches(level: ConfidenceLevel, demanded: ConfidenceLevel) -> bool:
     """Tell what the page says of a provider of `level` where `demanded` is asked for."""
     (row,) = [row for row in tables()["Which provider reaches which level"] if row["a provider of"] == level.name]
@@ -108,12 +120,16 @@ def may_have_both(demanded: tuple[str, str, str], level: ConfidenceLevel, kind: 
 
 
 @cache
-def ending(*, minimum_reached: bool, lets_go: bool, may_have_it: bool) -> Ending:
+def ending(
+    *, minimum_reached: bool, lets_go: bool, may_have_it: bool, calls_left: bool = True, may_have_chat: bool = True
+) -> Ending:
     """Return the first row of the last table that fits."""
     for row in tables()["The call, step by step"]:
         asked = {
+            "provider may have the chat": may_have_chat,
             "tool's minimum reached": minimum_reached,
             "chat lets the arguments go": lets_go,
+            "restricted calls left": calls_left,
             "provider may have both together": may_have_it,
         }
         if all(row[name] == "any" or _asked(row[name]) == is_so for name, is_so in asked.items()):

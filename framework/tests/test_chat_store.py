@@ -147,12 +147,13 @@ async def test_results_and_addresses_of_tools_are_never_on_disk(store: SqliteCha
     assert not any(b"CANARY" in file.read_bytes() for file in files)
 
 
-async def test_a_shorter_chat_replaces_a_longer_one(store: SqliteChatStore) -> None:
-    """Messages that are gone from the chat are gone from the store; changed ones are changed."""
+async def test_a_shorter_chat_removes_nothing(store: SqliteChatStore) -> None:
+    """Messages that the chat does not have stay in the store; changed ones are changed."""
     await store.save(ChatThread(id="c", messages=tuple(Message(Role.USER, str(n)) for n in range(5))))
-    short = ChatThread(id="c", messages=(Message(Role.USER, "0"), Message(Role.USER, "changed")))
-    await store.save(short)
-    assert await store.load("c") == short
+    await store.save(ChatThread(id="c", messages=(Message(Role.USER, "0"), Message(Role.USER, "changed"))))
+    loaded = await store.load("c")
+    assert loaded is not None
+    assert [message.text for message in loaded.messages] == ["0", "changed", "2", "3", "4"]
 
 
 async def test_saving_never_lowers(store: SqliteChatStore) -> None:
@@ -298,7 +299,7 @@ async def test_the_list_is_newest_first(store: SqliteChatStore) -> None:
         await store.save(ChatThread(id=name, title=name.upper(), messages=(Message(Role.USER, "x"),)))
     await store.save(ChatThread(id="a", title="A"))
     rows = await store.list_chats()
-    assert [(row.id, row.title, row.messages) for row in rows] == [("a", "A", 0), ("c", "C", 1), ("b", "B", 1)]
+    assert [(row.id, row.title, row.messages) for row in rows] == [("a", "A", 1), ("c", "C", 1), ("b", "B", 1)]
     assert [row.id for row in await store.list_chats(1)] == ["a"]
 
 
@@ -350,6 +351,24 @@ async def test_a_damaged_message_costs_its_chat(store: SqliteChatStore, tmp_path
     with pytest.raises(StorageError, match="chat 'full'"):
         await reloaded(path_of(tmp_path), "full")
     assert await reloaded(path_of(tmp_path), "other") is not None
+
+
+@pytest.mark.parametrize("body", ["{", "[]", '{"id":7}', "[" * 100_000], ids=["cut", "list", "number", "deep"])
+async def test_a_damaged_message_is_not_written_over(store: SqliteChatStore, tmp_path: Path, body: str) -> None:
+    """Saving a chat with a message that cannot be read is refused in words, and changes nothing of it."""
+    await store.save(FULL)
+    await store.close()
+    with sqlite3.connect(path_of(tmp_path)) as connection:
+        connection.execute("UPDATE messages SET body = ? WHERE position = 1", (body,))
+    connection.close()
+    other = SqliteChatStore(path_of(tmp_path))
+    with pytest.raises(StorageError, match="chat 'full'"):
+        await other.save(replace(FULL, title="Another"))
+    await other.close()
+    with sqlite3.connect(path_of(tmp_path)) as connection:
+        assert connection.execute("SELECT body FROM messages WHERE position = 1").fetchall() == [(body,)]
+        assert connection.execute("SELECT title FROM chats").fetchall() == [("A title",)]
+    connection.close()
 
 
 async def test_files_of_others_are_refused(tmp_path: Path) -> None:

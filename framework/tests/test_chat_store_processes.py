@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lockgate.chat import ChatThread, Message, Role
 from lockgate.policy import (
     NOTHING,
     ChatRequirements,
@@ -71,6 +72,69 @@ async def check_not_lower(path: Path, levels: dict[str, ChatRequirements]) -> No
         stored = await store.raise_requirements(chat, NOTHING)
         assert stored.join(level) is stored, f"{chat}: {stored} is lower than the acknowledged {level}"
     await store.close()
+
+
+ASKER = """
+import asyncio, sys
+from pathlib import Path
+from lockgate.chat import Message, Role
+from lockgate.storage import SqliteChatStore
+
+async def main(path, name, turns):
+    store = SqliteChatStore(Path(path))
+    chat = await store.load("c")
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for turn in range(turns):
+        chat = chat.with_message(Message(Role.USER, f"{name}{turn}?"))
+        await store.save(chat)
+        for text, partial in ((f"{name}", True), (f"{name}{turn}.", False)):
+            answer = Message(Role.ASSISTANT, text, partial=partial, id=f"{name}-{turn}")
+            await store.save(chat.with_message(answer))
+        chat = chat.with_message(answer)
+    await store.close()
+
+asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+"""
+
+
+def start_asker(path: Path, name: str, turns: int) -> "subprocess.Popen[str]":
+    """Start a process that asks and answers in the chat it loaded, once it is told to, as runs save."""
+    return subprocess.Popen(
+        [sys.executable, "-c", ASKER, str(path), name, str(turns)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+async def test_processes_that_answer_in_one_chat_lose_no_turn(tmp_path: Path) -> None:
+    """Each knows only its own turns while it asks; all are stored once, in each one's order, answers with questions."""
+    path, turns = tmp_path / "chats.sqlite3", 12
+    store = SqliteChatStore(path)
+    await store.save(ChatThread(id="c").with_message(Message(Role.USER, "one")))
+    askers = [start_asker(path, name, turns) for name in "ab"]
+    for asker in askers:
+        assert asker.stdout is not None
+        assert asker.stdout.readline() == "ready\n"
+    for asker in askers:
+        assert asker.stdin is not None
+        asker.stdin.write("go\n")
+        asker.stdin.flush()
+    for asker in askers:
+        _, errors = asker.communicate(timeout=120)
+        assert asker.returncode == 0, errors
+    chat = await store.load("c")
+    await store.close()
+    assert chat is not None
+    texts = [message.text for message in chat.messages]
+    for name in "ab":
+        own = [text for text in texts if text.startswith(name)]
+        assert own == [f"{name}{turn}{mark}" for turn in range(turns) for mark in "?."]
+    assert len(texts) == 1 + 2 * 2 * turns
+    assert all(answer[:-1] == question[:-1] for question, answer in zip(texts[1::2], texts[2::2], strict=True))
+    assert not any(message.partial for message in chat.messages)
 
 
 async def test_processes_raise_together(tmp_path: Path) -> None:

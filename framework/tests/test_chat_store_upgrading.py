@@ -1,6 +1,7 @@
 """Chat stores of version 1: read as what they hold, upgraded whole or not at all, by whoever comes first."""
 
 import asyncio
+import json
 import signal
 import sqlite3
 import subprocess
@@ -42,6 +43,7 @@ SAVED_BY_VERSION_1 = (
 BODY = '{"role":"user","text":"hello","partial":false,"attachments":[],"sources":[],"traces":[]}'
 DATA_SOURCES = '{"disabled":true,"automatic":false,"selected":[],"retrieval_mode":"SEMANTIC_SEARCH"}'
 BUILT_IN = '{"kind":"BUILT_IN","name":"","file":"","line":null}'
+HELLO = Message(Role.USER, "hello")
 NEW = PromptPrefix("ffff", (), PrefixPart("system prompt", 1, "aa"))
 
 
@@ -100,7 +102,7 @@ async def test_old_chats_are_read_as_what_they_are(old: Path) -> None:
 async def test_an_upgraded_file_is_like_a_new_one(old: Path, tmp_path: Path) -> None:
     """The same tables with the same columns, which hold what is new."""
     store, new = SqliteChatStore(old), SqliteChatStore(tmp_path / "new.sqlite3")
-    chat = ChatThread(id="one", include_date=True, assistant="reviewer", prefix=NEW)
+    chat = ChatThread(id="one", include_date=True, assistant="reviewer", prefix=NEW, messages=(HELLO,))
     for each in (store, new):
         await each.save(chat)
     loaded = await store.load("one")
@@ -110,6 +112,59 @@ async def test_an_upgraded_file_is_like_a_new_one(old: Path, tmp_path: Path) -> 
     await store.close()
     await new.close()
     assert columns_of(old) == columns_of(tmp_path / "new.sqlite3")
+
+
+async def test_messages_without_ids_are_the_same_ones_later(old: Path) -> None:
+    """Two processes that load an old chat know its messages by the same IDs, also once one of them has saved."""
+    one, other = SqliteChatStore(old), SqliteChatStore(old)
+    here, there = await one.load("one"), await other.load("one")
+    assert here is not None
+    assert there is not None
+    assert [message.id for message in here.messages] == [message.id for message in there.messages] != [""]
+    for store, chat, word in ((one, here, "here"), (other, there, "there"), (one, here, "again")):
+        asked = chat.with_message(Message(Role.USER, f"{word}?")).with_message(Message(Role.ASSISTANT, f"{word}."))
+        await store.save(asked)
+    loaded = await one.load("one")
+    await one.close()
+    await other.close()
+    assert loaded is not None
+    assert [m.text for m in loaded.messages] == ["hello", "here?", "here.", "there?", "there.", "again?", "again."]
+    assert loaded.messages[0].id == here.messages[0].id
+
+
+async def test_old_messages_keep_their_ids_when_others_come_before_them(old: Path) -> None:
+    """An answer that goes between old messages moves those behind it; whoever holds them finds them again."""
+    with sqlite3.connect(old) as connection:
+        connection.execute("INSERT INTO messages VALUES ('one', 1, ?)", (BODY.replace("hello", "second"),))
+    connection.close()
+    store = SqliteChatStore(old)
+    held = await store.load("one")
+    assert held is not None
+    first, second = held.messages
+    await store.save(replace(held, messages=(first, Message(Role.ASSISTANT, "between", id="b"), second)))
+    await store.save(held.with_message(Message(Role.USER, "third", id="c")))
+    loaded = await store.load("one")
+    await store.close()
+    assert loaded is not None
+    assert [message.text for message in loaded.messages] == ["hello", "between", "second", "third"]
+    assert [message.id for message in loaded.messages] == [first.id, "b", second.id, "c"]
+
+
+async def test_what_a_newer_program_wrote_in_an_old_message_stays(old: Path) -> None:
+    """Giving a message its ID changes nothing else that stands in it, known here or not."""
+    body = BODY.replace('"partial"', '"mood":"\\ud800","partial"')
+    with sqlite3.connect(old) as connection:
+        connection.execute("UPDATE messages SET body = ? WHERE chat_id = 'one'", (body,))
+    connection.close()
+    store = SqliteChatStore(old)
+    await store.save(ChatThread(id="one"))
+    loaded = await store.load("one")
+    await store.close()
+    assert loaded is not None
+    with sqlite3.connect(old) as connection:
+        (written,) = connection.execute("SELECT body FROM messages WHERE chat_id = 'one'").fetchone()
+    connection.close()
+    assert json.loads(written) == {**json.loads(body), "id": loaded.messages[0].id}
 
 
 async def test_a_newer_version_is_refused_in_words(old: Path) -> None:

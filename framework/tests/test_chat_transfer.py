@@ -1,6 +1,7 @@
 """Chats as files: what goes out comes back equal, and nobody gains anything by tampering with a file."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
@@ -163,6 +164,18 @@ def test_a_file_is_utf_8_whatever_a_model_wrote(chat: ChatThread) -> None:
 def test_never_chosen_differs_from_all_off(selected: tuple[str, ...] | None) -> None:
     """A selection comes back as what it was, unknown IDs and all."""
     assert chat_from_json(chat_to_json(replace(CHAT, selected_tools=selected))).selected_tools == selected
+
+
+def test_messages_that_come_in_are_new_ones() -> None:
+    """No ID of a message is in a file, and none can be put into it: who made the file does not choose them."""
+    chat = ChatThread(messages=tuple(replace(message, id=f"CANARY-{message.role.value}") for message in CHAT.messages))
+    text = chat_to_json(chat)
+    assert "CANARY" not in text
+    ids = [message.id for back in (chat_from_json(text), chat_from_json(text)) for message in back.messages]
+    assert len(set(ids)) == 4
+    assert all(re.fullmatch("[0-9a-f]{16}", each) for each in ids)
+    with pytest.raises(UsageError, match=r"messages\[0\]\.id"):
+        chat_from_json(tampered(put("messages", 0, "id", value="0" * 16)))
 
 
 def test_nothing_of_the_session_is_in_a_file() -> None:

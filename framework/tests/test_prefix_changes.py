@@ -93,9 +93,8 @@ def test_a_tool_that_changed_places_is_told_how_far_it_moved() -> None:
 
 def test_a_tool_with_other_words_in_another_place_is_changed() -> None:
     """Its words are what a person has to look at."""
-    changes = prefix_changes(
-        prefix("", ("a", b'"1"'), ("b", b'"2"'), ("c", b'"3"')), prefix("", ("b", b'"2"'), ("c", b'"3"'), ("a", b'"10"'))
-    )
+    others = ("b", b'"2"'), ("c", b'"3"')
+    changes = prefix_changes(prefix("", ("a", b'"1"'), *others), prefix("", *others, ("a", b'"10"')))
     assert changes == (PrefixChange("a", Moved.CHANGED, 1),)
 
 
@@ -106,7 +105,8 @@ def test_tools_come_in_their_order_and_the_system_prompt_last() -> None:
         prefix("base\n", ("new", b'"n"'), ("kept", b'"kept"'), ("words", b'"three"')),
     )
     assert [str(change) for change in changes] == [
-        "gone removed (-7 bytes)", "new added (+4 bytes)", "words changed (+2 bytes)", "system prompt changed (+2 bytes)",
+        "gone removed (-7 bytes)", "new added (+4 bytes)", "words changed (+2 bytes)",
+        "system prompt changed (+2 bytes)",
     ]  # fmt: skip
 
 
@@ -132,8 +132,8 @@ def test_an_adapter_that_does_not_tell_its_tools_apart_is_told_of_as_a_whole(ite
 def test_a_block_that_is_told_of_as_a_whole_and_then_by_tools_adds_up() -> None:
     """As when another provider goes on with the chat."""
     items = (("a", b'"1"'), ("b", b'"22"'))
-    old, new = prompt_prefix("", block(items), ()), prefix("", *items)
-    assert {change.name: change.bytes for change in prefix_changes(old, new)} == {TOOLS: -10, "a": 4, "b": 5}
+    old, new = prompt_prefix("", block(items[:1]), ()), prefix("", *items)
+    assert {change.name: change.bytes for change in prefix_changes(old, new)} == {TOOLS: -5, "a": 4, "b": 5}
 
 
 def test_names_of_parts_are_no_names_of_functions() -> None:

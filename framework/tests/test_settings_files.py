@@ -145,7 +145,7 @@ WRONG: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
     "custom level": (
         '[confidence]\ncustom = {X = "HIHG"}',
         ("confidence.custom.X", "'HIHG'", "Did you mean 'HIGH'?"),
-        {"custom_confidence": {"X": ConfidenceLevel.UNKNOWN}},
+        {"custom_confidence": {"X": ConfidenceLevel.NONE}},
     ),
     "custom type": ('[confidence]\ncustom = {OPENAI = "HIGH"}', ("confidence.custom.OPENAI", "'OPEN_AI'"), {}),
     "custom as text": ('[confidence]\ncustom = "HIGH"', ("confidence.custom", "table"), {"custom_confidence": {}}),

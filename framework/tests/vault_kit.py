@@ -103,6 +103,7 @@ class Call:
         law: Rules that come into force meanwhile; None for none.
         raised: What another process demands of the chat meanwhile.
         as_json: The result is JSON.
+        removed: Another process removes the chat meanwhile, after it demanded more.
     """
 
     tool_id: str
@@ -110,6 +111,7 @@ class Call:
     law: Law | None = None
     raised: ChatRequirements = NOTHING
     as_json: bool = False
+    removed: bool = False
 
 
 class Place:
@@ -186,8 +188,12 @@ class Place:
             if not covers(chat.requirements, world.labels[mark]):
                 world.wrong.append(f"the chat has read secret {mark}, but demands {chat.requirements} only")
         if call.raised is not NOTHING:
-            world.raised[chat.id] = world.raised.get(chat.id, NOTHING).join(call.raised)
+            for kept in (world.raised, world.ever_raised):
+                kept[chat.id] = kept.get(chat.id, NOTHING).join(call.raised)
             await world.other(self).store.raise_requirements(chat.id, call.raised)
+        if call.removed and await world.other(self).store.delete(chat.id):
+            world.raised.pop(chat.id, None)
+            world.seen["removed while it was answered"] += 1
         if call.law is not None:
             await self.obey(call.law)
         world.expected[number] = await self._arrives(call.label, context)
@@ -212,7 +218,8 @@ class World:
         ran: The secrets whose tool ran.
         expected: Number → whether the result may be delivered, said before it was.
         delivered: The secrets that arrived.
-        raised: ID of a chat → what other processes demanded of it while it was answered.
+        raised: ID of a chat → what other processes demanded of it while it was answered, and since it was removed.
+        ever_raised: The same, before it was removed as well.
         wrong: What must never happen, in sentences.
         seen: How often what happened.
     """
@@ -224,6 +231,7 @@ class World:
         self.expected: dict[int, bool] = {}
         self.delivered: set[int] = set()
         self.raised: dict[str, ChatRequirements] = {}
+        self.ever_raised: dict[str, ChatRequirements] = {}
         self.wrong: list[str] = []
         self.seen: Counter[str] = Counter()
 
@@ -237,6 +245,11 @@ class World:
         number = len(self.calls)
         self.calls[number] = call
         return number
+
+    def forget(self, chat_id: str) -> None:
+        """Begin a run: what others demanded of the chat until now is stored and known."""
+        self.raised.pop(chat_id, None)
+        self.ever_raised.pop(chat_id, None)
 
     def other(self, place: Place) -> Place:
         """Return another place than this one."""

@@ -21,7 +21,7 @@ from pydantic import Field
 from lockgate.chat import ChatThread, prompt_prefix
 from lockgate.policy import ConfidenceLevel, ProviderStanding, ToolOutboundData
 from lockgate.registry import Contribution, Owner, Preparation, Registry, Rules
-from lockgate.tools import Components, Tool, tool
+from lockgate.tools import Components, Tool, ToolCollection, tool
 from lockgate_openai.encoding import encode_tools
 from lockgate_openai.profiles import OPENAI, VLLM
 
@@ -47,10 +47,15 @@ def made(number: int) -> Tool:
     return look_up
 
 
-def registry_of(number: int) -> Registry:
-    """Register that many tools of one pack."""
+def registry_of(number: int, *, together: bool = False) -> Registry:
+    """Register that many tools of one pack, as one collection if they belong together."""
     owner = Owner("bench", "1", entry_point="bench")
-    return Registry([Contribution("tools", made(index), owner) for index in range(number)], Rules())
+    tools = [made(index) for index in range(number)]
+    items = [Contribution("tools", item, owner) for item in tools]
+    if together:
+        whole = ToolCollection("all_of_them", tuple(item.definition.id for item in tools))
+        items.append(Contribution("collections", whole, owner))
+    return Registry(items, Rules())
 
 
 async def cpu_of(work: Callable[[], Awaitable[object]]) -> float:
@@ -116,6 +121,18 @@ async def steps_of(number: int) -> dict[str, float]:
     return {name: await cpu_of(work) / number * 1e6 for name, work in works.items()}
 
 
+async def first_of_a_collection(number: int) -> float:
+    """Return microseconds a tool of the first request after a change of rules, with all tools in one collection."""
+    found = []
+    for _ in range(3):
+        preparation = Preparation(registry_of(number, together=True), cast("Any", None))
+        before = time.process_time()
+        offer = await preparation.prepare(ChatThread(id="bench"), STANDING, Components.CHAT, ["all_of_them"])
+        found.append(time.process_time() - before)
+        assert len(offer.tools) == number
+    return statistics.median(found) / number * 1e6
+
+
 async def main() -> int:
     """Measure and print; return 1 when the bar is missed."""
     heads = (
@@ -138,6 +155,8 @@ async def main() -> int:
             f"{steps['strict block']:8.2f}{steps['first block']:8.2f}{steps['fingerprint']:10.2f}"
             f"{f'{doubled:7.2f}' if doubled else '      -'}{ratio:9.1f}"
         )
+    for number in (1_000, 4_000):
+        print(f"first request, one collection of {number} tools: {await first_of_a_collection(number):.1f} a tool")
     a_tool = whole[1_000] / 1_000
     mean_growth = statistics.geometric_mean(growth)
     print(f"1,000 tools: {a_tool:.1f} microseconds a tool (bar {BAR:g}); twice as many cost {mean_growth:.2f}x")

@@ -87,7 +87,7 @@ async def assemble(
         registry = Registry(contributions, configuration.rules, incidents)
         found = directory(
             asked["provider_adapters"], asked["provider_profiles"], configuration.providers, configuration.secret,
-            configuration.rules.pins,
+            configuration.rules.pins, configuration.refused_providers,
         )
         observers = observers_of(asked["observers"], problems)
         loops = loops_of(asked["loops"], {"tool_calling": ToolCallingLoop()}, problems, configuration.rules.pins)

@@ -77,6 +77,9 @@ class Configuration:
         secret: Returns a stored secret by name, or None; asked only when a secret is needed.
         chat_templates: What new chats can begin with, by ID.
         assistants: Assistants by ID.
+        refused_providers: ID of a provider whose entry in the files cannot be used → why.
+        broken_sources: ID of a data source whose entry in the files cannot be used → the texts in it, its path among
+            them. What lies there is not free for everybody because the entry is wrong.
         problems: What in the files could not be used, in sentences for a person.
     """
 
@@ -88,4 +91,6 @@ class Configuration:
     secret: Callable[[str], str | None] = no_secrets
     chat_templates: Mapping[str, ChatTemplate] = field(default_factory=dict)
     assistants: Mapping[str, Assistant] = field(default_factory=dict)
+    refused_providers: Mapping[str, str] = field(default_factory=dict)
+    broken_sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problems: tuple[str, ...] = ()

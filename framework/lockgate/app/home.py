@@ -12,7 +12,7 @@ from lockgate.registry.previews import BUILT_IN_PREVIEWS, PreviewSwitch, switche
 from lockgate.registry.rules import MAX_RESTRICTED_CALLS, MAX_TOOL_CALLS, MAX_TOOL_RESULT_CHARACTERS, Rules
 from lockgate.settings.effective import Layers
 from lockgate.settings.file_checks import nearest
-from lockgate.settings.file_reading import key_of
+from lockgate.settings.file_tables import key_of
 from lockgate.settings.file_values import SettingsFile
 from lockgate.settings.files import UserSettings
 from lockgate.settings.home import Home
@@ -21,7 +21,10 @@ from lockgate.storage import SqliteChatStore
 from lockgate.tools.definition import Components
 
 _FAMILY = "data_source"
-_COMPONENTS = tuple(component.value for component in Components)
+_COMPONENTS = tuple(component.value for component in Components if component is not Components.NONE)
+
+NO_DEFAULT = "(default_provider)"
+"""Stands for the provider that is asked when none is named, while its setting is wrong: it is refused."""
 
 
 class LazySecrets(Mapping[str, str]):
@@ -101,7 +104,9 @@ class _Configured:
             rules=rules, providers=providers, instances=instances, chat_templates=templates,
             assistants=self._assistants(),
             host=HostPolicy(allowed=file.allowed_plugins, disabled=file.disabled_plugins),
-            default_provider=file.default_provider, secret=secrets.read, problems=tuple(self._problems),
+            default_provider=NO_DEFAULT if file.default_provider_problem else file.default_provider,
+            secret=secrets.read, refused_providers=self._refused(), broken_sources=file.broken_data_sources,
+            problems=tuple(self._problems),
         )  # fmt: skip
 
     def _told(self, text: str) -> str:
@@ -110,6 +115,13 @@ class _Configured:
     def _by(self, *key: str) -> SetBy:
         """Return the user, with the line of a key where it is known."""
         return SetBy(SetByKind.USER, file=self._place, line=self._file.lines.get(key))
+
+    def _refused(self) -> dict[str, str]:
+        """Return the providers that must not be asked, each with what is wrong in the file."""
+        refused = dict(self._file.broken_providers)
+        if self._file.default_provider_problem:
+            refused[NO_DEFAULT] = self._file.default_provider_problem
+        return {name: f"{self._told(why).rstrip('.')}." for name, why in refused.items()}
 
     def _rules(self, secrets: LazySecrets) -> Rules:
         file = self._file
@@ -121,8 +133,11 @@ class _Configured:
         )  # fmt: skip
         return Rules(
             tools_enabled=file.enable_tools,
-            tools_enabled_by=self._by("enable_tools"),
-            disabled=dict.fromkeys(sorted(file.disabled_tool_ids), self._by("disabled_tool_ids")),
+            tools_enabled_by=self._by(*file.tools_off_by),
+            disabled={
+                **{name: self._by("tools", name) for name in sorted(file.unusable_tools)},
+                **dict.fromkeys(sorted(file.disabled_tool_ids), self._by("disabled_tool_ids")),
+            },
             minimums={
                 name: Minimum(level, self._by(minimums, name))
                 for name, level in file.minimum_provider_confidence_by_tool_id.items()
@@ -148,7 +163,7 @@ class _Configured:
         level = self._file.global_minimum
         if not self._file.enforce_global_minimum or level is ConfidenceLevel.NONE:
             return None
-        return Minimum(level, self._by("confidence", "global_minimum"))
+        return Minimum(level, self._by(*self._file.global_minimum_by))
 
     def _previews(self) -> dict[str, PreviewSwitch]:
         """Return the user's switches, each with its line."""

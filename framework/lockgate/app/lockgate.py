@@ -244,7 +244,7 @@ class Lockgate:
         """Ask a question.
 
         Args:
-            chat: The chat so far; a new one when None.
+            chat: The chat so far; a new and empty one when None, which unlike that of `new_chat` tells no day.
             text: The user's message; not blank.
             provider: Whom to ask; that of the assistant, or the default, when left out. See `provider`.
             model: Another model than the configured one.
@@ -336,23 +336,32 @@ class Lockgate:
         tool_id: str,
         *,
         provider: str | ProviderConfig | Provider | None = None,
+        model: str = "",
         chat: ChatThread | None = None,
         component: Components | None = None,
         selected: Iterable[str] | None = None,
     ) -> Explanation:
-        """Say why a tool is offered or not, check by check, with who set each rule.
+        """Say why a tool is offered or not, check by check, with who set each rule: what a request now would do.
 
         Args:
             tool_id: The tool; one that nobody registered is explained, too.
-            provider: Whom to ask; the default when left out.
-            chat: The chat; a new one when left out.
+            provider: Whom to ask; that of the chat's assistant, or the default, when left out.
+            model: Another model than the configured one.
+            chat: The chat; a new one when left out. What is demanded of it where it is kept counts as well.
             component: Where the question comes from; that of the chat's assistant, or CHAT, when left out.
             selected: As if this were selected; what the chat selects when None.
+
+        Raises:
+            UsageError: As `ask` raises it.
         """
-        ready = provider if isinstance(provider, Provider) else self.provider(provider)
         chat = chat or ChatThread()
-        now, place = self.assembly, self._component(chat, component)
         asked = None if selected is None else tuple(selected)
+        provider = self._by_assistant(chat, provider, asked)
+        ready = provider if isinstance(provider, Provider) else self.provider(provider, model=model)
+        stored = await self.store.load(chat.id)
+        if stored is not None:
+            chat = chat.require(stored.requirements)
+        now, place = self.assembly, self._component(chat, component)
         rules = now.registry.rules
         others = [other for other in now.directory.standings(rules) if other.id != ready.standing.id]
         return await explain(

@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
+from lockgate.addresses import AddressError, WebAddress
 from lockgate.app.configuration import ProviderConfig, no_secrets
 from lockgate.app.contributed import in_order, read_all, read_profile, with_name
-from lockgate.errors import ConfigurationError, UnknownNameError
+from lockgate.errors import ConfigurationError, UnknownNameError, UsageError
 from lockgate.policy import (
     BUILT_IN,
+    PROVIDER_TYPES,
     SELF_HOSTED_TYPE,
     ConfidenceLevel,
     ProviderStanding,
@@ -45,20 +47,32 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """All adapters and profiles that plugins brought, and the configured providers."""
+    """All adapters and profiles that plugins brought, and the configured providers.
+
+    Attributes:
+        adapters, profiles, configs: By ID.
+        secret: Returns a stored secret by name.
+        problems: What could not be taken, in sentences for a person.
+        refused: ID of a configured provider whose entry cannot be used → why.
+    """
 
     adapters: Mapping[str, ProviderAdapter]
     profiles: Mapping[str, ProviderProfile]
     configs: Mapping[str, ProviderConfig]
     secret: Callable[[str], str | None] = no_secrets
     problems: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def config(self, provider_id: str) -> ProviderConfig:
         """Return a configured provider; a profile's ID stands for one with the profile's own values.
 
         Raises:
             UnknownNameError: Neither is there.
+            ConfigurationError: It is configured, and its entry cannot be used. A profile of that name is not asked
+                instead: its host is another one.
         """
+        if provider_id in self.refused and provider_id not in self.configs:
+            raise ConfigurationError(f"The provider {provider_id!r} cannot be used: {self.refused[provider_id]}")
         if provider_id in self.configs:
             return self.configs[provider_id]
         if provider_id in self.profiles:
@@ -74,8 +88,8 @@ class Directory:
         config = provider.config
         if provider.from_directory:
             try:
-                config = self.config(config.id)
-            except UnknownNameError:
+                config = replace(self.config(config.id), model=provider.model)  # the model that is really asked
+            except UsageError:
                 return _nothing(provider.standing)
             if (config.profile, config.base_url) != (provider.config.profile, provider.config.base_url):
                 return _nothing(provider.standing)
@@ -154,22 +168,34 @@ def standing_of(config: ProviderConfig, profile: ProviderProfile, rules: Rules) 
     Where the organization chose the scheme, a user may give a provider less than it says, and never more.
     """
     provider_type = profile.provider_type
-    if config.self_hosted:
+    self_hosted = config.self_hosted and not _is_the_vendors(config, profile)
+    if self_hosted:
         provider_type = SELF_HOSTED_TYPE
     elif provider_type == SELF_HOSTED_TYPE:
         provider_type = "UNKNOWN"
     confidence = provider_confidence(rules.scheme, provider_type, rules.custom_scheme)
-    confidence_by = rules.scheme_by
+    confidence_by = config.set_by if self_hosted else rules.scheme_by
     bound = rules.scheme_by.kind is SetByKind.ORGANIZATION and config.set_by.kind is not SetByKind.ORGANIZATION
     if config.confidence is not None and not (bound and config.confidence >= confidence):
         confidence, confidence_by = config.confidence, config.set_by
     takes_tools, ground, capability_by = _takes_tools(config, profile)
     return ProviderStanding(
-        config.id, provider_type, confidence, self_hosted=config.self_hosted,
+        config.id, provider_type, confidence, self_hosted=self_hosted,
         trusted=config.id.lower() in rules.trusted_provider_ids,
         can_call_tools=takes_tools, capability_ground=ground,
         confidence_by=confidence_by, capability_by=capability_by,
     )
+
+
+def _is_the_vendors(config: ProviderConfig, profile: ProviderProfile) -> bool:
+    """Tell whether a provider's address is that of a known vendor whose profile it has: nobody else runs that host."""
+    vendor = profile.provider_type in PROVIDER_TYPES and profile.provider_type != SELF_HOSTED_TYPE
+    if not vendor or not profile.base_url:
+        return False
+    try:
+        return WebAddress.parse(config.base_url or profile.base_url).host == WebAddress.parse(profile.base_url).host
+    except AddressError:
+        return False
 
 
 def _takes_tools(config: ProviderConfig, profile: ProviderProfile) -> tuple[bool, str, SetBy]:
@@ -183,12 +209,13 @@ def _takes_tools(config: ProviderConfig, profile: ProviderProfile) -> tuple[bool
     return True, "assumed for a model nobody described", BUILT_IN
 
 
-def directory(
+def directory(  # noqa: PLR0917 - what plugins brought and what is configured are that many tables
     adapters: Iterable[Contribution],
     profiles: Iterable[Contribution],
     configs: Mapping[str, ProviderConfig],
     secret: Callable[[str], str | None] = no_secrets,
     pins: Mapping[str, str] | None = None,
+    refused: Mapping[str, str] | None = None,
 ) -> Directory:
     """Collect what plugins brought. Of two with one ID the first stays, unless the other is pinned; both are told.
 
@@ -198,6 +225,7 @@ def directory(
         configs: Configured providers by ID.
         secret: Returns a stored secret by name.
         pins: ID that two plugins claim → the distribution that has it.
+        refused: ID of a configured provider whose entry cannot be used → why.
     """
     problems: list[str] = []
     known_adapters = _first(adapters, "provider adapter", problems, pins or {})
@@ -209,12 +237,17 @@ def directory(
         known[OFFLINE] = ProviderConfig(
             OFFLINE, OFFLINE, name=offline.value.title, self_hosted=first_party, set_by=BUILT_IN
         )
+    for config in known.values():
+        profile = known_profiles.get(config.profile)
+        if config.self_hosted and profile is not None and _is_the_vendors(config, profile.value):
+            problems.append(f"The provider {config.id!r} does not count as self-hosted: its host is the vendor's own.")
     return Directory(
         {key: item.value for key, item in known_adapters.items()},
         {key: item.value for key, item in known_profiles.items()},
         known,
         secret,
         tuple(problems),
+        refused or {},
     )
 
 

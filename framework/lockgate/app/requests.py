@@ -11,7 +11,7 @@ from lockgate.calling.executor import Executor, Surroundings
 from lockgate.calling.job import Job
 from lockgate.calling.limits import Limits
 from lockgate.calling.run import Run
-from lockgate.chat.addresses import keys_in
+from lockgate.chat.addresses import keys_in, written_by_model
 from lockgate.chat.prefix import prefix_changes, prompt_prefix
 from lockgate.chat.prompt import compose, date_line
 from lockgate.chat.store import ChatStore
@@ -65,7 +65,7 @@ async def begin(
     offer = await now.preparation.prepare(chat, standing(), question.component, question.select(chat))
     block = provider.adapter.tool_block(offer.functions, provider.profile)
     system = system_prompt(chat, offer)
-    chat = _with_prefix(chat, system, block, run)
+    chat = _with_prefix(chat, system, block, run).with_prompt_addresses(_prompt_addresses(chat, system, offer))
     run.emit(RequestPrepared(
         tuple(tool.id for tool in offer.tools), tuple(sorted(offer.left_out)),
         chat.prefix.fingerprint if chat.prefix else "",
@@ -86,7 +86,8 @@ async def begin(
         chat,
         Surroundings(
             lambda: assembly().registry, offer, standing, admission, question.component,
-            lambda: assembly().services, now.services.guard, Limits.of(now.registry.rules), raised, run.emit,
+            lambda: assembly().services, now.services.guard, lambda: Limits.of(assembly().registry.rules), raised,
+            run.emit,
         ),
     )
     return Job(exchange, executor, admission, run.emit), executor
@@ -108,7 +109,16 @@ def _with_prefix(chat: ChatThread, system: str, block: ToolBlock, run: Run) -> C
     prefix = prompt_prefix(system, block.encoded, block.items)
     if chat.prefix is not None and (changes := prefix_changes(chat.prefix, prefix)):
         run.emit(PromptPrefixChanged(changes))
-    return replace(chat.with_prompt_addresses(keys_in(system)), prefix=prefix)
+    return replace(chat, prefix=prefix)
+
+
+def _prompt_addresses(chat: ChatThread, system: str, offer: Offer) -> frozenset[str]:
+    """Return the addresses that the system prompt gives: those of the chat's own prompt and of what tools registered.
+
+    A tool that words its instructions anew may quote the chat. What the model wrote there itself is no gift.
+    """
+    own = keys_in("\n".join((chat.system_prompt, *(tool.registered.definition.instructions for tool in offer.tools))))
+    return own | (keys_in(system) - written_by_model(chat))
 
 
 async def _as_stored(chat: ChatThread, store: ChatStore) -> ChatThread:

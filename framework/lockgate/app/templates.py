@@ -39,7 +39,8 @@ class Assistant:
         name: What people call it.
         system_prompt: What it is told.
         component: The component it counts as; decides which tools may appear.
-        tool_ids: The tools its rules name; None when it has no such rule, so that the user's selection counts.
+        tool_ids: The tools its rules name, and none at all when empty, not even one that offers itself; None when it
+            has no such rule, so that the user's selection counts.
         provider: The provider it asks; the default one when empty.
         description: What it is for, in a sentence.
         set_by: Who configured it.
@@ -53,19 +54,6 @@ class Assistant:
     provider: str = ""
     description: str = ""
     set_by: SetBy = BY_USER
-
-
-@dataclass(frozen=True, slots=True)
-class NothingSelected(Selection):
-    """What a chat selects whose assistant is gone: nobody can tell any more which tools its rules named."""
-
-    @classmethod
-    def by(cls, assistant_id: str) -> "NothingSelected":
-        """Return the selection of a chat that was begun with that assistant."""
-        return cls((), SelectionOrigin.ASSISTANT, name=assistant_id)
-
-    def __str__(self) -> str:
-        return f"the assistant {self.name!r}, which is no longer configured"
 
 
 def chat_from_template(template: ChatTemplate, registry: Registry) -> ChatThread:
@@ -90,7 +78,9 @@ def chat_of_assistant(chat: ChatThread | None, assistant: Assistant) -> ChatThre
         raise UsageError(
             f"This chat was begun with {under}; it cannot go on with {assistant.id!r}. Begin a new chat for it."
         )
-    return replace(chat, system_prompt=chat.system_prompt or assistant.system_prompt, assistant=assistant.id)
+    if chat.system_prompt not in ("", assistant.system_prompt):
+        raise UsageError(f"This chat has a system prompt of its own; it cannot take that of {assistant.id!r} as well.")
+    return replace(chat, system_prompt=assistant.system_prompt, assistant=assistant.id)
 
 
 def normalized(registry: Registry, identifiers: Iterable[str] | None) -> tuple[str, ...] | None:
@@ -114,9 +104,10 @@ def selection_for(
     if chat.assistant:
         assistant = assistants.get(chat.assistant)
         if assistant is None:
-            return NothingSelected.by(chat.assistant)
+            return Selection((), SelectionOrigin.GONE, name=chat.assistant, hidden=True)
         if assistant.tool_ids is not None:
-            return Selection(assistant.tool_ids, SelectionOrigin.ASSISTANT, assistant.set_by, assistant.id)
+            named, by = assistant.tool_ids, assistant.set_by
+            return Selection(named, SelectionOrigin.ASSISTANT, by, assistant.id, hidden=not named)
     if asked is not None:
         hidden = not is_selection_visible(registry.rules, component)
         return Selection(asked, SelectionOrigin.CALLER, BY_USER, component.value, hidden)

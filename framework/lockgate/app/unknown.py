@@ -21,21 +21,22 @@ def unknown_names(
     """Return a sentence for each name in the settings that nothing answers to, the nearest known one suggested."""
     tools = {tool.id for tool in registry.tools} | {registry.get_collection_id(tool.id) for tool in registry.tools}
     rules = configuration.rules
-    providers = {name.lower(): name for name in directory.configs}
+    providers = {name.lower() for name in (*directory.configs, *configuration.refused_providers)}
     plugins = {name for record in records for name in (record.name, record.distribution) if name}
     selected = (name for names in rules.default_tools.values() for name in names)
+    answering = {*directory.configs, *directory.profiles, *configuration.refused_providers}  # the refused are told
     default = [configuration.default_provider] if configuration.default_provider else []
     return [
         *_told("disabled_tool_ids", "tool or collection", rules.disabled, tools),
         *_told("minimum_provider_confidence_by_tool_id", "tool or collection", rules.minimums, tools),
         *_told("default_tool_ids_by_component", "tool or collection", selected, tools),
         *_told("trusted_provider_ids", "provider", rules.trusted_provider_ids, providers),
-        *_told("default_provider", "provider", default, {*directory.configs, *directory.profiles}),
+        *_told("default_provider", "provider", default, answering),
         *_told("previews", "preview", rules.previews, [preview.id for preview in registry.previews.all]),
         *_of_prompts("chat_templates", configuration.chat_templates.values(), tools),
         *_of_prompts("assistants", configuration.assistants.values(), tools),
         *_told("assistants", "provider", [item.provider for item in configuration.assistants.values() if item.provider],
-               {*directory.configs, *directory.profiles}),
+               answering),
         *_told("plugins.disabled", "plugin", configuration.host.disabled, plugins),
         *_settings_of_tools(rules.layers.user, registry),
     ]

@@ -3,16 +3,30 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from enum import Enum
+from typing import Any, TypeVar
 
 from lockgate.chat.values import Source, SourceOrigin
 from lockgate.errors import ToolFailed
-from lockgate.policy import ChatRequirements, ConfidenceLevel, DataSourceSecurity, OutboundDataRestriction, SetBy
+from lockgate.policy import (
+    BUILT_IN,
+    ChatRequirements,
+    ConfidenceLevel,
+    DataSourceSecurity,
+    OutboundDataRestriction,
+    SetBy,
+    SetByKind,
+)
 from lockgate.registry.calls import describe
 from lockgate.tools.result import ToolResult, to_compact_json
 
 MAX_RESULT_CHARACTERS = 2_000_000
 """Longest result of one call that is taken at all. A tool cuts its text to the budget its context names."""
+
+MAX_DEMANDER_CHARACTERS = 200
+"""Longest name of a data source that demands something of a chat; the rest is cut."""
+
+E = TypeVar("E", bound=Enum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +90,29 @@ def _sources(given: Any) -> tuple[Source, ...]:
 def _requirements(given: Any) -> ChatRequirements:
     if not isinstance(given, ChatRequirements):
         raise ToolFailed("it returned a ToolResult whose requires are no ChatRequirements")
-    parts: tuple[tuple[object, type], ...] = (
-        (given.confidence, ConfidenceLevel),
-        (given.data_security, DataSourceSecurity),
-        (given.outbound, OutboundDataRestriction),
-        (given.confidence_by, SetBy),
-        (given.data_security_by, SetBy),
-        (given.outbound_by, SetBy),
-    )
-    if not all(isinstance(value, kind) for value, kind in parts):
-        raise ToolFailed("it returned a ToolResult whose requires hold a value nobody knows")
-    return ChatRequirements(*(value for value, _ in parts))  # type: ignore[arg-type] # each was checked above
+    return ChatRequirements(
+        _member(given.confidence, ConfidenceLevel), _member(given.data_security, DataSourceSecurity),
+        _member(given.outbound, OutboundDataRestriction), *map(_demander, (
+            given.confidence_by, given.data_security_by, given.outbound_by
+        )),
+    )  # fmt: skip
+
+
+def _member(value: object, kind: type[E]) -> E:
+    """Return a member of an enum. One that was forged has the type, and a name or a number of its own."""
+    for member in kind:
+        if value is member:
+            return member
+    raise ToolFailed("it returned a ToolResult whose requires hold a value nobody knows")
+
+
+def _demander(given: Any) -> SetBy:
+    """Return who demands it: a data source by its name. A tool cannot speak for the user or the organization."""
+    if type(given) is not SetBy or not any(given.kind is kind for kind in SetByKind) or type(given.name) is not str:
+        raise ToolFailed("it returned a ToolResult whose requires name nobody who could demand them")
+    name = " ".join("".join(mark if mark.isprintable() else " " for mark in given.name).split())
+    if len(name) > MAX_DEMANDER_CHARACTERS:
+        name = name[: MAX_DEMANDER_CHARACTERS - 1] + "…"
+    if given.kind is SetByKind.BUILT_IN and not name:
+        return BUILT_IN
+    return SetBy(SetByKind.DATA_SOURCE, name)

@@ -71,7 +71,7 @@ class Surroundings:
         component: Where the question comes from.
         services: Returns what tools may use now, so that a change of data sources counts at the next call.
         guard: The prompt-injection filter.
-        limits: The limits of the run.
+        limits: Returns the limits of the run by the rules of now.
         store: Raises stored requirements durably and returns what the chat demands now.
         emit: Takes events.
     """
@@ -83,7 +83,7 @@ class Surroundings:
     component: Components
     services: Callable[[], ToolServices]
     guard: Guard
-    limits: Limits
+    limits: Callable[[], Limits]
     store: RaiseRequirements
     emit: Callable[[Event], None]
 
@@ -115,7 +115,8 @@ class Executor:
         self.sources: tuple[Source, ...] = ()
         self.traces: tuple[ToolTrace, ...] = ()
         self._with = surroundings
-        self._restricted = RestrictedCalls(surroundings.limits.max_restricted_calls, self._demanded)
+        self._restricted = RestrictedCalls(lambda: surroundings.limits().max_restricted_calls, self._demanded)
+        self._addresses = ChatAddresses(chat)
         self._calls = 0
         self._characters = 0
         self._order = 0
@@ -126,6 +127,11 @@ class Executor:
         """Return what counts for the chat now: its own requirements, and what the organization demands of each."""
         return self._with.registry().rules.demanded(self.chat.requirements)
 
+    def _given(self) -> ChatAddresses:
+        """Return the addresses given so far; what was searched in an earlier call is not searched again."""
+        self._addresses = self._addresses.for_chat(self.chat)
+        return self._addresses
+
     @property
     def calls(self) -> int:
         """Calls counted so far."""
@@ -133,7 +139,7 @@ class Executor:
 
     def limit(self) -> Hit | None:
         """Say which limit is reached, or None."""
-        hit = limit_hit(self._with.limits, self._calls, self._characters)
+        hit = limit_hit(self._with.limits(), self._calls, self._characters)
         if hit is not None and hit.name != self._told:
             self._told = hit.name
             self._with.emit(LimitReached(hit.name, hit.value))
@@ -229,6 +235,9 @@ class Executor:
             return self._ended(call, TraceStatus.BLOCKED, content, "The tool is not available in this context.")
         if self._is_third_time(call):
             return self._ended(call, TraceStatus.ERROR, FAILED + _SAME_CALL, _SAME_CALL)
+        if (denial := self._with.admission(self.chat.requirements)) is not None:
+            why = f"The tool {offered.id!r} cannot be used now: this provider may not have the chat. {denial.why}"
+            return self._ended(call, TraceStatus.BLOCKED, why, why)
         registry = self._with.registry()
         block = await registry.check(offered.id, self._with.standing(), self._with.component, self.chat.requirements)
         if block is not None:
@@ -244,7 +253,7 @@ class Executor:
             raise
         except BaseException as error:  # noqa: BLE001 - reading arguments is a plugin's code, too
             return self._failed(call, error, None, executed=False)
-        self._restricted.begins(offered, call.arguments, ChatAddresses(self.chat))
+        self._restricted.begins(offered, call.arguments, self._given())
         return await self._run(call, offered, arguments)
 
     def _held_against_choices(self, call: _Call, offered: Offered) -> str:
@@ -295,8 +304,8 @@ class Executor:
         context = ToolContext(
             self.chat, self._with.standing(), self._with.component, settings, self._with.services(),
             demanded=self._demanded(),
-            call_id=call.requested.id, addresses=ChatAddresses(self.chat),
-            remaining_characters=max(0, self._with.limits.max_tool_result_characters - self._characters),
+            call_id=call.requested.id, addresses=self._given(),
+            remaining_characters=max(0, self._with.limits().max_tool_result_characters - self._characters),
             state=state, _guard=scope, arguments=MappingProxyType(dict(call.arguments)),
             _emit=lambda text: self._with.emit(
                 ToolProgress(call.requested.id, call.name, call.masker.for_trace(plain(text)))
@@ -332,13 +341,16 @@ class Executor:
     ) -> Outcome:
         """Raise, store and admit; only then the text leaves. What is withheld raises nothing: it brought nothing."""
         before = self.chat.requirements
-        if (denial := self._with.admission(before.join(result.requires))) is not None:
+        requires = result.requires.renamed(call.masker.for_trace)
+        if (denial := self._with.admission(before.join(requires))) is not None:
             return self._withheld(call, offered, denial, scope)
-        if before.join(result.requires) is not before:
+        if before.join(requires) is not before:
             try:
                 # Another process may have raised the chat meanwhile: that is asked before anything is written.
                 self.chat = self.chat.require(await self._with.store(before))
-                joined = self.chat.requirements.join(result.requires)
+                if self.chat.requirements is not before:
+                    self._with.emit(RequirementsRaised(self.chat.requirements))
+                joined = self.chat.requirements.join(requires)
                 if (denial := self._with.admission(joined)) is not None:
                     return self._withheld(call, offered, denial, scope)
                 self.chat = self.chat.require(joined).require(await self._with.store(joined))
@@ -361,7 +373,7 @@ class Executor:
         return self._ended(call, TraceStatus.BLOCKED, told, told, executed=True)
 
     def _take(self, call: _Call, offered: Offered, result: Delivered, content: str, scope: GuardScope) -> None:
-        mask = call.masker.for_model
+        mask = call.masker.for_trace  # sources are kept and shown
         sources = tuple(replace(source, title=mask(source.title), url=mask(source.url)) for source in result.sources)
         if sources and offered.registered.definition.returns_untrusted_content:
             texts = [GuardText(source.title, self._source_of(call)) for source in sources]
@@ -373,9 +385,11 @@ class Executor:
         gives = "://" in content and not (restricted and self._restricted.has_written_too_much)
         strings = strings_of(result.value()) if gives else ()
         addresses = returned_addresses(
-            strings, call.arguments, ChatAddresses(self.chat),
+            strings, call.arguments, self._given(),
             earlier=self._restricted.written if restricted else (), strict=restricted,
         )
+        if restricted and addresses:
+            addresses -= self._restricted.made_up(self.chat)
         self.sources = merge_sources(self.sources, sources)
         self.chat = self.chat.with_tool_addresses(addresses)
         self._recent.append((*_key(call), content))

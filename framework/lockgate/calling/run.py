@@ -11,7 +11,7 @@ from typing import Protocol, Self
 from lockgate.calling.events import ContentFiltered, Event, RunEnded, TextDelta, ToolFinished, ToolProgress, ToolStarted
 from lockgate.calling.executor import Executor
 from lockgate.calling.job import Job, Stopped
-from lockgate.chat.values import ChatThread, Message, Role, Source, ToolTrace, Usage
+from lockgate.chat.values import ChatThread, Message, Role, Source, ToolTrace, Usage, new_message_id
 from lockgate.errors import Failure, LockgateError, ProviderDenied, StorageError
 from lockgate.guard import GuardReport
 from lockgate.registry.calls import describe
@@ -48,6 +48,7 @@ class Run:
         self, chat: ChatThread, begin: Begin, drive: Drive, save: Save, observers: Sequence[Observer] = ()
     ) -> None:
         self._chat = chat
+        self._answer_id = new_message_id()  # the answer is one turn, however often it is saved while it grows
         self._begin, self._drive, self._save = begin, drive, save
         self._observers = list(observers)
         self._events: deque[Event] = deque()
@@ -91,12 +92,16 @@ class Run:
 
     @property
     def chat(self) -> ChatThread:
-        """The chat as of now: the question, the answer so far, and what the chat demands."""
+        """The chat as of now: the question, the answer so far, and what the chat demands.
+
+        It is what this run was asked about. Turns that others stored meanwhile are in the store, not here.
+        """
         chat = self._executor.chat if self._executor else self._chat
         if self.text or self.traces:
             complete = self._stopped in (Stopped.ANSWERED, Stopped.LIMIT)
-            answer = Message(Role.ASSISTANT, self.text, (), self.sources, self.traces, partial=not complete)
-            chat = chat.with_message(answer)
+            chat = chat.with_message(Message(
+                Role.ASSISTANT, self.text, (), self.sources, self.traces, partial=not complete, id=self._answer_id
+            ))  # fmt: skip
         return chat
 
     # Running

@@ -87,5 +87,16 @@ class ChatAddresses:
         return known[1]
 
 
+def written_by_model(chat: ChatThread) -> frozenset[str]:
+    """Return the request keys of addresses in the answers and calls of a chat that no tool brought."""
+    written: set[str] = set()
+    for message in chat.messages:
+        if message.role is Role.ASSISTANT:
+            texts = [message.text, *(text for trace in message.traces for text in trace.arguments.values())]
+            found = frozenset().union(*map(keys_in, texts))
+            written |= found - {key_of(source.url) for source in message.sources}
+    return frozenset(written)
+
+
 def _given_by_user(messages: Iterable[Message]) -> Iterable[Message]:
     return (message for message in messages if message.role is Role.USER)

@@ -45,11 +45,25 @@ def message_values(message: Message) -> dict[str, object]:
 
 
 def message_to_json(message: Message) -> str:
-    """Write a message whole, with the addresses that were found in its attachments."""
+    """Write a message whole, with its ID and the addresses that were found in its attachments."""
     attached = [
         {"name": item.name, "text": item.text, "addresses": sorted(item.addresses)} for item in message.attachments
     ]
-    return to_json({**message_values(message), "attachments": attached})
+    return to_json({"id": message.id, **message_values(message), "attachments": attached})
+
+
+def id_of_message(text: str) -> str:
+    """Return the ID of a message that :func:`message_to_json` wrote; empty for one written before there were any.
+
+    Raises:
+        ValueError, TypeError, AttributeError: The text is no such message.
+    """
+    return _text(json.loads(text).get("id", ""))
+
+
+def with_message_id(text: str, message_id: str) -> str:
+    """Return a written message under an ID. All else that stands in it stays, whoever wrote it."""
+    return to_json({**json.loads(text), "id": message_id})
 
 
 def message_from_json(text: str) -> Message:
@@ -69,6 +83,7 @@ def message_from_json(text: str) -> Message:
         ),
         tuple(_trace(item) for item in stored["traces"]),
         stored["partial"],
+        _text(stored.get("id", "")),
     )
 
 

@@ -1,9 +1,13 @@
-"""The chat store's contract. Saving messages never writes requirements: they rise by a join of their own."""
+"""The chat store's contract: what is stored already is never lost by a save.
+
+Requirements rise by a join of their own, and turns that others stored meanwhile stay.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
+from lockgate.chat.merging import merged
 from lockgate.chat.values import ChatThread
 from lockgate.policy import ChatRequirements
 
@@ -25,7 +29,13 @@ class ChatStore(Protocol):
         """Return a chat, or None for an unknown ID."""
 
     async def save(self, chat: ChatThread) -> None:
-        """Write everything but requirements, which are joined in (never lowered) when the chat is new."""
+        """Write a chat: requirements are joined in, never lowered, and messages are merged by their IDs, at once.
+
+        Stored messages that the chat does not have stay where they are: another run may have stored them. To go on
+        without them, fork the chat; to be rid of them, delete it. Of a message that both have, the chat's version is
+        kept, unless it is the beginning of an answer that is stored further. A new answer comes right behind its
+        question, any other new message behind everything stored. See :func:`lockgate.chat.merging.merged`.
+        """
 
     async def raise_requirements(self, chat_id: str, requirements: ChatRequirements) -> ChatRequirements:
         """Join requirements into the stored ones, atomically and durably. Return what the chat demands now.
@@ -63,10 +73,11 @@ class MemoryChatStore:
         return None if chat is None else chat.require(self._requirements.get(chat_id, ChatRequirements()))
 
     async def save(self, chat: ChatThread) -> None:
-        """Keep a chat."""
+        """Keep a chat, with the turns of it that others kept meanwhile."""
         await self.raise_requirements(chat.id, chat.requirements)
-        self._chats.pop(chat.id, None)  # the latest stands last
-        self._chats[chat.id] = chat
+        kept = self._chats.pop(chat.id, None)  # the latest stands last
+        messages = merged(chat.id, kept.messages if kept else (), chat.messages)
+        self._chats[chat.id] = replace(chat, messages=messages)
 
     async def raise_requirements(self, chat_id: str, requirements: ChatRequirements) -> ChatRequirements:
         """Join requirements into the stored ones."""

@@ -1,7 +1,8 @@
 """A chat as a file that goes to another place, and back.
 
-A file that comes back is believed in what it says, not in what it claims: it gets a new ID, addresses are looked for
-anew, and requirements nobody can read are the strictest. What is kept for the session only is never in it.
+A file that comes back is believed in what it says, not in what it claims: the chat and its messages get new IDs,
+addresses are looked for anew, and requirements nobody can read are the strictest. What is kept for the session only is
+never in it.
 """
 
 from datetime import date
@@ -21,6 +22,7 @@ from lockgate.chat.values import (
     SourceOrigin,
     ToolTrace,
     TraceStatus,
+    new_message_id,
 )
 from lockgate.errors import UsageError
 from lockgate.policy import BUILT_IN, ChatRequirements, SetBy, SetByKind, requirements_from_stored
@@ -47,7 +49,8 @@ _UNREADABLE = "?"  # the name of no level: read as the strictest
 def chat_to_json(chat: ChatThread) -> str:
     """Write a chat as one JSON object.
 
-    Without its ID, the results of tools, and addresses: those of attachments are found again in their text.
+    Without its ID and those of its messages, the results of tools, and addresses: those of attachments are found again
+    in their text.
 
     Raises:
         UsageError: It is larger than what :func:`chat_from_json` takes.
@@ -98,7 +101,8 @@ def chat_from_json(text: str) -> ChatThread:
         text: The file. At most :data:`MAX_CHARACTERS`.
 
     Returns:
-        The chat, under a new ID. A requirement that is missing, or has a name nobody knows, is the strictest.
+        The chat, with new IDs for itself and its messages. A requirement that is missing, or has a name nobody knows,
+        is the strictest.
 
     Raises:
         UsageError: It is no such file; the text names the place in it, what arrived and what is wanted.
@@ -169,6 +173,7 @@ def _message(arrived: Arrived) -> Message:
         tuple(_source(item) for item in found["sources"].items(MAX_ITEMS)),
         tuple(_trace(item) for item in found["traces"].items(MAX_ITEMS)),
         found["partial"].flag(),
+        new_message_id(),
     )
 
 

@@ -132,9 +132,25 @@ def _plus(left: int | None, right: int | None) -> int | None:
     return right if left is None else left if right is None else left + right
 
 
+def new_message_id() -> str:
+    """Return a fresh ID for a message: 16 hex digits."""
+    return secrets.token_hex(8)
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a chat: the user's text or the model's answer. Tool conversations are not part of it."""
+    """One turn of a chat: the user's text or the model's answer. Tool conversations are not part of it.
+
+    Attributes:
+        role: Who wrote it.
+        text: What was written.
+        attachments: Documents that go with it.
+        sources: What an answer rests on.
+        traces: The calls made for an answer.
+        partial: The answer is not complete.
+        id: Tells the same turn in two copies of a chat from another one. Empty before it is part of a chat. Messages
+            that differ by it alone are equal.
+    """
 
     role: Role
     text: str
@@ -142,6 +158,7 @@ class Message:
     sources: tuple[Source, ...] = ()
     traces: tuple[ToolTrace, ...] = ()
     partial: bool = False
+    id: str = field(default="", compare=False)
 
 
 class RetrievalMode(Enum):
@@ -213,8 +230,9 @@ class ChatThread:
     prefix: PromptPrefix | None = None
 
     def with_message(self, message: Message) -> "ChatThread":
-        """Return the thread with one more turn."""
-        return replace(self, messages=(*self.messages, message))
+        """Return the thread with one more turn. A message without an ID is given one."""
+        known = message if message.id else replace(message, id=new_message_id())
+        return replace(self, messages=(*self.messages, known))
 
     def require(self, requirements: ChatRequirements) -> "ChatThread":
         """Return the thread with requirements joined in; itself when nothing rises."""
@@ -234,6 +252,8 @@ class ChatThread:
         """Return a new chat that goes on from here, under an ID of its own.
 
         What the chat demands stays, whatever is cut off: nobody can tell what a shorter history still lets through.
+        Messages keep their IDs, which count within one chat only. This is the way to go on without the last messages:
+        a store never removes single messages of a chat it keeps.
 
         Args:
             messages: How many messages are kept, from the first; all when None. A chat that is cut knows no addresses

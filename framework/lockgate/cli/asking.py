@@ -13,8 +13,9 @@ from lockgate.calling.events import RequestPrepared
 from lockgate.calling.run import Run
 from lockgate.chat.addresses import keys_in
 from lockgate.chat.values import Attachment, ChatThread
+from lockgate.cli.demands import FAMILY, held_to_its_source
 from lockgate.cli.exit_status import ExitStatus, status_of
-from lockgate.cli.folders import FAMILY, PREFIX, looked_at, with_documents, with_sources
+from lockgate.cli.folders import PREFIX, looked_at, with_documents, with_sources
 from lockgate.cli.presets import chosen_for
 from lockgate.cli.problems import tell_problems
 from lockgate.cli.rendering import Renderer, print_failure
@@ -105,9 +106,12 @@ async def _prepared(gate: Lockgate, configuration: Configuration, request: Reque
     if request.sources:
         chat = await with_sources(gate, chat, request.sources)
     for path in request.docs:
-        chat = await with_documents(gate, chat, path, verbose=request.verbose)
+        chat = await with_documents(gate, configuration, chat, path, verbose=request.verbose)
     _tell_lost_folders(gate, chat)
-    attachments = [await attachment(gate, path) for path in request.attached]
+    attachments = []
+    for path in request.attached:
+        attachments.append(await attachment(gate, path))
+        chat = held_to_its_source(gate, configuration, chat, path)
     return provider, gate.ask(
         chat, request.text, provider=provider, selected=request.selected, attachments=attachments,
         assistant=request.assistant,

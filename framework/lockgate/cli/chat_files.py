@@ -1,8 +1,8 @@
 """Forking, exporting, importing and removing kept chats."""
 
 import json
+import stat
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -15,9 +15,9 @@ from lockgate.cli.chat_view import kept, selection_of
 from lockgate.cli.exit_status import ExitStatus
 from lockgate.cli.running import run
 from lockgate.cli.terminal import console, note, notes, one_line, safe, write_json
-from lockgate.errors import DocumentError, StorageError, UsageError
+from lockgate.errors import ConfigurationError, DocumentError, StorageError, UsageError
 from lockgate.policy import NOTHING
-from lockgate.settings.private_files import replace_text
+from lockgate.settings.private_files import PRIVATE, mode_of, replace_text, write_new
 
 _MOST_BYTES_A_CHARACTER = 4
 
@@ -42,26 +42,50 @@ async def export(wanted: str, output: Path | None, *, replace: bool) -> int:
 
     Raises:
         UnknownNameError: There is no such chat.
-        UsageError: There is such a file already, or the chat is too large for one.
+        UsageError: Something else is there already, there is no such folder, or the chat is too large for a file.
         ConfigurationError: The file cannot be written.
     """
-    if output is not None and not replace:
-        _check_free(output)
+    if output is not None:
+        _check_place(output, replace=replace)
     async with open_lockgate() as gate:
         chat = await kept(gate, wanted)
         text = await gate.export_chat(chat.id)
     if output is None:
         write_json(json.loads(text))  # the same object, and nothing in it steers a terminal
     else:
-        replace_text(output, text + "\n")
+        if _check_place(output, replace=replace):
+            replace_text(output, text + "\n", PRIVATE)
+        else:
+            write_new(output, text + "\n")
         notes().print(f"Exported to {safe(str(output))}. It holds all that the chat holds.", style="dim")
     return ExitStatus.OK
 
 
-def _check_free(output: Path) -> None:
-    with suppress(OSError):  # told when it is written
-        if output.exists():
+def _check_place(output: Path, *, replace: bool) -> bool:
+    """Tell whether a file is there that is to be replaced.
+
+    Raises:
+        UsageError: What is there is not to be replaced, or is no file; or its folder is not there.
+        ConfigurationError: It is read-only, or the place cannot be looked at.
+    """
+    try:
+        if not output.parent.is_dir():
+            raise UsageError(f"There is no folder {output.parent}. Make it first, or name another place.")
+        found = output.lstat().st_mode
+        if stat.S_ISLNK(found):
+            raise UsageError(f"{output} is a link to {output.readlink()}. Name the file itself, or another one.")
+        if not stat.S_ISREG(found):
+            what = "a folder" if stat.S_ISDIR(found) else "no regular file"
+            raise UsageError(f"{output} is {what}, and nothing is written there. Name a file.")
+        if not replace:
             raise UsageError(f"There is a file {output} already. Name another one, or say --replace.")
+        mode_of(output)
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigurationError(f"The file {output} cannot be written: {reason}.") from error
+    return True
 
 
 async def import_from(file: str) -> int:

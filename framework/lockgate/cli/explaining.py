@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lockgate.app.home import open_lockgate
+from lockgate.app.home import open_lockgate, read_configuration
 from lockgate.cli.asking import chat_of, names_of_tools
 from lockgate.cli.exit_status import ExitStatus
 from lockgate.cli.folders import with_documents
@@ -15,6 +15,7 @@ from lockgate.policy import SetBy, SetByKind
 from lockgate.registry.beyond import BeyondKind
 from lockgate.registry.checks import Change, ChangeKind
 from lockgate.registry.explain import Explanation
+from lockgate.settings.home import Home
 from lockgate.tools.definition import Components
 
 
@@ -28,6 +29,7 @@ class Asked:
     selected: tuple[str, ...] = ()
     docs: Path | None = None
     component: str = ""
+    model: str = ""
 
 
 async def explain(asked: Asked, *, as_json: bool) -> int:
@@ -35,6 +37,7 @@ async def explain(asked: Asked, *, as_json: bool) -> int:
 
     Raises:
         UnknownNameError: No tool or collection of that name is registered, or there is no such component.
+        UsageError: A question like this one could not be asked, such as with another tool than an assistant's.
     """
     tool = asked.tool
     component = None
@@ -42,7 +45,9 @@ async def explain(asked: Asked, *, as_json: bool) -> int:
         if asked.component.upper() not in Components.__members__:
             raise UnknownNameError("component", asked.component, Components.__members__)
         component = Components[asked.component.upper()]
-    async with open_lockgate() as gate:
+    home = Home.find()
+    configuration = read_configuration(home)
+    async with open_lockgate(home, configuration) as gate:
         if not as_json:
             tell_problems(gate)
         registry = gate.registry
@@ -54,16 +59,18 @@ async def explain(asked: Asked, *, as_json: bool) -> int:
                 if rejection.id == tool:
                     note(str(rejection))
             raise UnknownNameError("tool", tool, names_of_tools(gate))
-        ready = gate.provider(asked.provider)
+        if asked.provider:
+            gate.provider(asked.provider, model=asked.model)  # told before anything is indexed
         for name in asked.selected:
             if not registry.is_known(name):
                 raise UnknownNameError("tool", name, names_of_tools(gate))
         thread = await chat_of(gate, asked.chat)
         if asked.docs is not None:
-            thread = await with_documents(gate, thread, asked.docs, verbose=False)
+            thread = await with_documents(gate, configuration, thread, asked.docs, verbose=False)
         answers = [
             await gate.explain(
-                tool_id, provider=ready, chat=thread, selected=asked.selected or None, component=component
+                tool_id, provider=asked.provider, model=asked.model, chat=thread, selected=asked.selected or None,
+                component=component,
             )
             for tool_id in tool_ids
         ]

@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from lockgate.app.configuration import InstanceConfig
+from lockgate.app.configuration import Configuration, InstanceConfig
 from lockgate.app.lockgate import Lockgate
 from lockgate.chat.values import ChatThread, DataSourceOptions
+from lockgate.cli.demands import FAMILY, demands_on
 from lockgate.cli.progress import IndexProgress
 from lockgate.cli.terminal import note, notes, one_line
 from lockgate.errors import ConfigurationError, DocumentError, UnknownNameError
 from lockgate.policy import ConfidenceLevel
 from lockgate.retrieval import Indexable, IndexReport
 
-FAMILY = "data_source"
 PREFIX = "docs-"
 """What the ID of every data source of ``--docs`` begins with; the path's hash follows, so that its index is found."""
 
@@ -42,11 +42,14 @@ def looked_at(path: Path, look: Callable[[Path], T]) -> T:
         raise DocumentError(f"{path} cannot be read: {reason}.") from None
 
 
-async def with_documents(gate: Lockgate, chat: ChatThread | None, path: Path, *, verbose: bool) -> ChatThread:
+async def with_documents(
+    gate: Lockgate, configuration: Configuration, chat: ChatThread | None, path: Path, *, verbose: bool
+) -> ChatThread:
     """Index a folder or file and let the chat search it.
 
     Args:
         gate: Entered.
+        configuration: What it was opened with.
         chat: The chat so far; a new one when None.
         path: The folder or file.
         verbose: Name every file that was left out, and why.
@@ -64,29 +67,17 @@ async def with_documents(gate: Lockgate, chat: ChatThread | None, path: Path, *,
     source_id = PREFIX + hashlib.sha256(str(place).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     name = place.name or str(place)
     values: dict[str, object] = {"path": str(place), "description": f"Texts in {name}"}
-    if (demanded := _demanded(gate, place)) is not None:
-        by, level = demanded
-        values["confidence"] = level.name
-        note(f"{path} belongs to the data source {by!r}, so it requires a provider with confidence {level.name}")
+    if demands := demands_on(gate, configuration, place):
+        values["confidence"] = demands[0].level.name
+        note(f"{path} {demands[0].words}")
+        for demand in demands:  # a folder has a level of its own, and cannot say that it is for self-hosted ones only
+            chat = (chat or ChatThread()).require(replace(demand.requirements, confidence=ConfidenceLevel.NONE))
     await gate.add_instance(InstanceConfig(source_id, kind, FAMILY, name=name, values=values))
     source = _opened(gate, source_id)
     with IndexProgress(name) as progress:
         report = await source.update(progress.on)
     _tell(report, path, is_folder=is_folder, verbose=verbose)
     return _searching(chat, source_id)
-
-
-def _demanded(gate: Lockgate, place: Path) -> tuple[str, ConfidenceLevel] | None:
-    """Return the configured data source that demands most of this place, of those that share files with it."""
-    found: list[tuple[str, ConfidenceLevel]] = []
-    for instance in gate.assembly.services.instances(FAMILY):
-        configured, level = getattr(instance.settings, "path", ""), getattr(instance.settings, "confidence", None)
-        if instance.id.startswith(PREFIX) or not configured or not isinstance(level, ConfidenceLevel):
-            continue
-        other = Path(str(configured)).expanduser().resolve()
-        if place.is_relative_to(other) or other.is_relative_to(place):
-            found.append((instance.id, level))
-    return max(found, key=lambda item: item[1], default=None)
 
 
 def _searching(chat: ChatThread | None, *source_ids: str, automatic: bool = False) -> ChatThread:

@@ -14,6 +14,7 @@ from lockgate.errors import UnknownNameError
 from lockgate.plugin_host.report import Severity, findings, plugin_rows
 from lockgate.policy import BUILT_IN
 from lockgate.providers.endpoint import without_credentials
+from lockgate.registry.catalog import catalog
 from lockgate.registry.registration import Registered
 from lockgate.registry.registry import Registry
 from lockgate.tools.definition import Components, ToolActivation
@@ -81,7 +82,7 @@ async def _tool_rows(registry: Registry, component: Components | None) -> list[d
     """
     rows = [
         _tool_row(registry, tool.registered, tool.texts.name, tool.problem, "")
-        for item in await registry.catalog(component, context_tools=True)
+        for item in await catalog(registry, component, context_tools=True)
         for tool in item.tools
     ]
     listed = {row["tool"] for row in rows}
@@ -211,7 +212,7 @@ _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE
 async def doctor(*, verbose: bool) -> int:
     """Say what is wrong with plugins; every tool is asked once, so that a failing one shows itself."""
     async with open_lockgate() as gate:
-        await gate.registry.catalog(None, context_tools=True)
+        await catalog(gate.registry, None, context_tools=True)
         found = findings(gate.assembly.host, gate.registry.incidents.incidents)
         for finding in found:
             owner = f"{finding.owner}: " if finding.owner else ""

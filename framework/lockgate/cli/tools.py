@@ -23,21 +23,23 @@ def list_tools(component: str, *, as_json: bool) -> int:
 
 @command.command("explain")
 @click.argument("tool")
-@click.option("--provider", "-p", metavar="ID", help="The provider that would be asked; the default otherwise.")
+@click.option("--provider", "-p", metavar="ID",
+              help="The provider that would be asked; that of the chat's assistant, or the default, otherwise.")
+@click.option("--model", "-m", metavar="NAME", help="Another model than the configured one.")
 @click.option("--chat", metavar="ID", help="A kept chat, or `last`; a new one otherwise.")
 @click.option("--tool", "-t", "selected", multiple=True, metavar="ID", help="As if it were selected. Repeatable.")
 @click.option("--docs", type=click.Path(path_type=Path), metavar="PATH", help="As if the chat searched this folder.")
-@click.option("--component", default="", metavar="NAME", help="As if it were asked from there; CHAT otherwise.")
+@click.option("--component", default="", metavar="NAME", help="As if it were asked from there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain_tool(  # noqa: PLR0917 - click passes each option by name
-    tool: str, provider: str | None, chat: str | None, selected: tuple[str, ...], docs: Path | None, component: str, *,
-    as_json: bool,
+    tool: str, provider: str | None, model: str | None, chat: str | None, selected: tuple[str, ...],
+    docs: Path | None, component: str, *, as_json: bool,
 ) -> int:  # fmt: skip
     """Say why TOOL would be offered or not: each check in order, who set the rule, what would change it."""
     from lockgate.cli.explaining import Asked, explain
     from lockgate.cli.running import run
 
-    return run(explain(Asked(tool, provider, chat, selected, docs, component), as_json=as_json))
+    return run(explain(Asked(tool, provider, chat, selected, docs, component, model or ""), as_json=as_json))
 
 
 @command.command("secret")

@@ -2,7 +2,7 @@
 
 from lockgate.policy import Minimum
 from lockgate.registry.beyond import Beyond, BeyondKind, LeftOut
-from lockgate.registry.catalog import CatalogItem
+from lockgate.registry.catalog import CatalogItem, catalog, catalog_item, filter_selectable
 from lockgate.registry.ceilings import Cap, Ceilings
 from lockgate.registry.checks import CHECKS, Block, Change, ChangeKind, Situation, ToolOfferBlockReason
 from lockgate.registry.contribution import FRAMEWORK, Contribution, Owner
@@ -53,6 +53,9 @@ __all__ = [
     "Situation",
     "ToolOfferBlockReason",
     "Verdict",
+    "catalog",
+    "catalog_item",
     "explain",
+    "filter_selectable",
     "is_selection_visible",
 ]

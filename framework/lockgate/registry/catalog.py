@@ -1,16 +1,14 @@
 """The list a person selects from: one entry a collection, with the state of its tools."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from lockgate.policy import ConfidenceLevel, SetBy
 from lockgate.registry.registration import Registered
+from lockgate.registry.registry import Registry
 from lockgate.tools.definition import Components, ToolActivation
 from lockgate.tools.texts import DEFAULT_LOCALE, ToolTexts
-
-if TYPE_CHECKING:
-    from lockgate.registry.registry import Registry
 
 
 class ConfigurationState(Enum):
@@ -58,8 +56,8 @@ class CatalogItem:
         return any(not tool.problem for tool in self.tools)
 
 
-async def listed(
-    registry: "Registry",
+async def catalog(
+    registry: Registry,
     component: Components | None,
     locale: str = DEFAULT_LOCALE,
     *,
@@ -89,7 +87,7 @@ async def listed(
     return sorted(items, key=lambda item: (item.texts.name.casefold(), item.id))
 
 
-def _item(registry: "Registry", collection_id: str, entries: list[CatalogTool], locale: str) -> CatalogItem:
+def _item(registry: Registry, collection_id: str, entries: list[CatalogTool], locale: str) -> CatalogItem:
     order = {tool_id: index for index, tool_id in enumerate(registry.tool_ids_of(collection_id))}
     entries.sort(key=lambda entry: order[entry.registered.id])
     declared = registry.collection(collection_id)
@@ -102,3 +100,22 @@ def _item(registry: "Registry", collection_id: str, entries: list[CatalogTool], 
         collection_id, texts, description, tuple(entries), state,
         registry.switched_off_by(collection_id) is None, minimum, minimum_by,
     )
+
+
+async def catalog_item(registry: Registry, identifier: str, locale: str = DEFAULT_LOCALE) -> CatalogItem | None:
+    """Return the entry of the collection of a tool or collection; None for one that is not there."""
+    collection_id = registry.get_collection_id(identifier)
+    items = await catalog(registry, None, locale, context_tools=True)
+    return next((item for item in items if item.id == collection_id), None)
+
+
+async def filter_selectable(registry: Registry, component: Components, identifiers: Iterable[str]) -> frozenset[str]:
+    """Return what of a selection can be preselected in a component: active, with a tool that is configured.
+
+    The provider is not looked at, since it may still be chosen.
+    """
+    wanted = registry.normalize_selection(identifiers)
+    if not wanted or not registry.rules.tools_enabled:
+        return frozenset()
+    items = await catalog(registry, component)
+    return wanted & {item.id for item in items if item.is_active and item.is_selectable}

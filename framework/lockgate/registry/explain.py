@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from lockgate.chat.values import ChatThread
 from lockgate.policy import Denial, ProviderStanding
 from lockgate.registry.beyond import Beyond, BeyondKind
-from lockgate.registry.checks import CHECKS, Block, Situation, choose, first_block
+from lockgate.registry.checks import CHECKS, Block, Change, Situation, choose, first_block
 from lockgate.registry.preparation import Preparation, hidden_by
 from lockgate.registry.registry import Registry
-from lockgate.registry.selection import Selection
+from lockgate.registry.selection import Selection, SelectionOrigin
 from lockgate.tools.definition import Components, ToolActivation
 
 ONLY_A_REQUEST = "Whether it has something to offer, only a request can tell."
@@ -122,10 +122,14 @@ def _beyond(
         return
     if (hidden := hidden_by(selection)) is not None:
         yield hidden
+        if selection.origin in (SelectionOrigin.ASSISTANT, SelectionOrigin.GONE):
+            return  # nothing can be selected there
     is_context = situation.registered.definition.activation is ToolActivation.CONTEXT
     if not is_context and situation.tool_id not in registry.expand_selection(selection.identifiers):
         why = f"It is not selected by {selection}."
         change = choose("selection", f"a selection that names {situation.collection_id!r}")
+        if selection.origin is SelectionOrigin.ASSISTANT:
+            change = Change(f"assistants.{selection.name}.tool_ids", f"a list with {situation.collection_id!r}")
         yield Beyond(BeyondKind.NOT_SELECTED, why, selection.set_by, change)
 
 
@@ -135,7 +139,11 @@ def _selected_by(registry: Registry, tool_id: str, selection: Selection) -> str:
         return "it offers itself"
     if tool_id not in registry.expand_selection(selection.identifiers):
         return ""
-    brought_by = registry.companions(selection.identifiers).get(registry.get_collection_id(tool_id))
+    collection = registry.get_collection_id(tool_id)
+    brought_by = registry.companions(selection.identifiers).get(collection)
+    if brought_by is None and selection.origin is SelectionOrigin.CHAT:  # what came along once is kept by name
+        rest = [item for item in selection.identifiers if registry.get_collection_id(item) != collection]
+        brought_by = registry.companions(rest).get(collection)
     if brought_by is None:
         return str(selection)
     bringer = registry.get(brought_by)

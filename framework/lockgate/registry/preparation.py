@@ -15,10 +15,10 @@ from lockgate.providers.contract import OfferedFunction
 from lockgate.registry import copies
 from lockgate.registry.asking import PASSING, ask_beside
 from lockgate.registry.beyond import NOTHING_TO_OFFER, Beyond, BeyondKind, LeftOut
-from lockgate.registry.checks import Change, Situation, first_block
+from lockgate.registry.checks import Change, Situation, choose, first_block
 from lockgate.registry.registration import Registered
 from lockgate.registry.registry import PLUGIN_DEADLINE, Registry
-from lockgate.registry.selection import Selection
+from lockgate.registry.selection import Selection, SelectionOrigin
 from lockgate.settings.model import ToolSettings
 from lockgate.tools.base import Tool
 from lockgate.tools.context import RequestContext, ToolServices
@@ -69,12 +69,18 @@ class Offer:
 
 
 def hidden_by(selection: Selection) -> Beyond | None:
-    """Say that a selection does not count, or None when it does."""
+    """Say why a selection lets no tool run, or None when it does."""
     if not selection.hidden:
         return None
-    why = f"The component {selection.name} shows no selection, and no rule of an assistant names the tools."
-    change = Change("VisibleToolSelectionComponents", f"a list with {selection.name!r}")
-    return Beyond(BeyondKind.SELECTION_HIDDEN, why, change=change)
+    kind, name = BeyondKind.SELECTION_HIDDEN, selection.name
+    if selection.origin is SelectionOrigin.ASSISTANT:
+        change = Change(f"assistants.{name}.tool_ids", "a list of tools")
+        return Beyond(kind, f"The rules of the assistant {name!r} allow no tools.", selection.set_by, change)
+    if selection.origin is SelectionOrigin.GONE:
+        why = f"This chat was begun with the assistant {name!r}, which is no longer configured: nobody knows its rules."
+        return Beyond(kind, why, change=choose("chat", "a new chat"))
+    why = f"The component {name} shows no selection, and no rule of an assistant names the tools."
+    return Beyond(kind, why, change=Change("VisibleToolSelectionComponents", f"a list with {name!r}"))
 
 
 _TELLING = "its answer holds a secret of the settings"

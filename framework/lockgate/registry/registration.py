@@ -98,8 +98,10 @@ def _read(
 def register(contributions: Sequence[Contribution], pins: Mapping[str, str]) -> Registrations:
     """Register everything that can be registered. Runs plugins' code; blocks for at most a deadline per plugin."""
     result, reader = Registrations(), Reader()
-    _register_sources(_read(contributions, "option_sources", pins, reader, read_option_source), result)
-    _register_previews(_read(contributions, "previews", pins, reader, read_preview), result)
+    sources = _read(contributions, "option_sources", pins, reader, read_option_source)
+    _register_named("option source", sources, BUILT_IN_OPTION_SOURCES, result.sources, result)
+    previews = _read(contributions, "previews", pins, reader, read_preview)
+    _register_named("preview", previews, BUILT_IN_PREVIEWS, result.previews, result)
     known = frozenset(result.sources)
     _register_tools(
         _read(contributions, "tools", pins, reader, lambda tool, named: read_tool(tool, named, known)), result
@@ -114,34 +116,23 @@ def _rejected(kind: str, reading: Reading, reason: str, other: Owner | None = No
     return Rejection(kind, reading.name, reading.item.owner, reason, other)
 
 
-def _register_sources(readings: Iterable[Reading], result: Registrations) -> None:
-    owners = dict.fromkeys((source.id for source in BUILT_IN_OPTION_SOURCES), FRAMEWORK)
-    result.sources.update({source.id: source for source in BUILT_IN_OPTION_SOURCES})
+def _register_named(
+    kind: str, readings: Iterable[Reading], built_in: Iterable[Any], taken: dict[str, Any], result: Registrations
+) -> None:
+    """Take values that have an ID, after those of the framework; of two with one ID the first stays."""
+    taken.update({item.id: item for item in built_in})
+    owners = dict.fromkeys(taken, FRAMEWORK)
     for reading in readings:
         name = reading.name
         if reading.problem:
-            result.rejections.append(_rejected("option source", reading, reading.problem))
+            result.rejections.append(_rejected(kind, reading, reading.problem))
         elif name in owners:
-            reason = "there is an option source of that name already"
-            result.rejections.append(_rejected("option source", reading, reason, owners[name]))
+            article = "an" if kind[:1] in "aeiou" else "a"
+            reason = f"there is {article} {kind} of that name already"
+            result.rejections.append(_rejected(kind, reading, reason, owners[name]))
         else:
             owners[name] = reading.item.owner
-            result.sources[name] = reading.copy
-
-
-def _register_previews(readings: Iterable[Reading], result: Registrations) -> None:
-    owners = dict.fromkeys((preview.id for preview in BUILT_IN_PREVIEWS), FRAMEWORK)
-    result.previews.update({preview.id: preview for preview in BUILT_IN_PREVIEWS})
-    for reading in readings:
-        name = reading.name
-        if reading.problem:
-            result.rejections.append(_rejected("preview", reading, reading.problem))
-        elif name in owners:
-            reason = "there is a preview of that name already"
-            result.rejections.append(_rejected("preview", reading, reason, owners[name]))
-        else:
-            owners[name] = reading.item.owner
-            result.previews[name] = reading.copy
+            taken[name] = reading.copy
 
 
 def _register_tools(readings: Iterable[Reading], result: Registrations) -> None:

@@ -14,7 +14,6 @@ from lockgate.policy import BUILT_IN, ChatRequirements, ConfidenceLevel, Minimum
 from lockgate.registry import copies
 from lockgate.registry.asking import PASSING, ask_beside
 from lockgate.registry.calls import describe, guarded_acall, guarded_call
-from lockgate.registry.catalog import CatalogItem, listed
 from lockgate.registry.checks import (
     Block,
     Change,
@@ -77,9 +76,11 @@ class Registry:
         self.incidents.hide(rules.layers.secrets.values())  # tools that were there before may know them already
         found = register(contributions, rules.pins)
         self._tools, self._collections = found.tools, found.collections
-        self._sources, self._selections = found.sources, Selections(found)
         self.rejections: tuple[Rejection, ...] = tuple(found.rejections)
         self.previews = Previews(found.previews.values(), rules.previews)
+        self._sources, self._selections = found.sources, Selections(found, self._is_off)
+        self._off: dict[str, dict[str, SetBy]] = {}
+        self._minimums: dict[str, tuple[ConfidenceLevel, SetBy]] = {}
         self._effective: dict[str, Effective] = {}
         self._settled: dict[str, ToolState] = {}  # what follows from the rules alone; never what a tool says of itself
         self._texts: dict[tuple[str, str], ToolTexts] = {}
@@ -144,8 +145,20 @@ class Registry:
 
     def switched_off(self, identifier: str) -> dict[str, SetBy]:
         """Return the IDs that switch a collection off (its own, its tools') → who did; empty while it is on."""
-        off = self.rules.disabled
-        return {name: off[name] for name in self._selections.settings_ids(identifier) if name in off}
+        collection_id = self.get_collection_id(identifier)
+        known = self._off.get(collection_id)
+        if known is None:
+            off = self.rules.disabled
+            known = {name: off[name] for name in self._selections.settings_ids(identifier) if name in off}
+            if self.is_known(collection_id):
+                self._off[collection_id] = known
+        return known
+
+    def _is_off(self, registered: Registered) -> bool:
+        """Tell whether a tool is switched off, or belongs to a preview that is."""
+        preview = registered.definition.preview
+        preview_off = preview is not None and self.previews.off(preview) is not None
+        return preview_off or bool(self.switched_off(registered.id))
 
     def switched_off_by(self, identifier: str) -> SetBy | None:
         """Return who switched a collection off; None while it is on."""
@@ -158,6 +171,8 @@ class Registry:
         collection declares, or its only tool. A ceiling of the organization raises what is below it.
         """
         collection_id = self.get_collection_id(identifier)
+        if collection_id in self._minimums:
+            return self._minimums[collection_id]
         names = self._selections.settings_ids(identifier)
         found = [self.rules.minimums[name] for name in names if name in self.rules.minimums]
         if not found:
@@ -165,6 +180,8 @@ class Registry:
         bounds = self.rules.ceilings.minimums
         found += [bounds[name] for name in names if name in bounds]
         highest = max(found, key=lambda minimum: minimum.level)
+        if self.is_known(collection_id):
+            self._minimums[collection_id] = highest.level, highest.set_by
         return highest.level, highest.set_by
 
     def _declared_minimum(self, collection_id: str) -> ConfidenceLevel:
@@ -365,29 +382,6 @@ class Registry:
         return first_block(await self.situation(tool_id, standing, component, requirements))
 
     # Lists
-
-    async def catalog(
-        self, component: Components | None, locale: str = DEFAULT_LOCALE, *, context_tools: bool = False
-    ) -> list[CatalogItem]:
-        """List what can be selected in a component, by collection; see `lockgate.registry.catalog.listed`."""
-        return await listed(self, component, locale, context_tools=context_tools)
-
-    async def catalog_item(self, identifier: str, locale: str = DEFAULT_LOCALE) -> CatalogItem | None:
-        """Return the entry of the collection of a tool or collection; None for one that is not there."""
-        collection_id = self.get_collection_id(identifier)
-        items = await listed(self, None, locale, context_tools=True)
-        return next((item for item in items if item.id == collection_id), None)
-
-    async def filter_selectable(self, component: Components, identifiers: Iterable[str]) -> frozenset[str]:
-        """Return what of a selection can be preselected in a component: active, with a tool that is configured.
-
-        The provider is not looked at, since it may still be chosen.
-        """
-        wanted = self.normalize_selection(identifiers)
-        if not wanted or not self.rules.tools_enabled:
-            return frozenset()
-        items = await listed(self, component)
-        return wanted & {item.id for item in items if item.is_active and item.is_selectable}
 
     async def filter_for_provider(
         self, standing: ProviderStanding, identifiers: Iterable[str], requirements: ChatRequirements

@@ -1,6 +1,6 @@
 """Which tools are selected: by whom, normalized to collections, expanded to tools, with what comes along."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -16,10 +16,11 @@ ALWAYS_VISIBLE = LIKE_CHAT | {
 
 
 class SelectionOrigin(Enum):
-    """Where a selection comes from."""
+    """Where a selection comes from; GONE stands for an assistant that is no longer configured."""
 
     CALLER = "caller"
     ASSISTANT = "assistant"
+    GONE = "gone"
     CHAT = "chat"
     DEFAULTS = "defaults"
 
@@ -33,7 +34,8 @@ class Selection:
         origin: Where they come from.
         set_by: Who set them.
         name: Of the assistant or the component, where one of these selects.
-        hidden: The component shows no selection, and no rule of an assistant names the tools: no tool may run.
+        hidden: No tool may run, not even one that offers itself: the component shows no selection and no rule of an
+            assistant names the tools, or these rules name none, or the assistant is gone.
     """
 
     identifiers: tuple[str, ...]
@@ -51,6 +53,8 @@ class Selection:
         """Words for a person: who chose."""
         if self.origin is SelectionOrigin.ASSISTANT:
             return f"the assistant {self.name!r}"
+        if self.origin is SelectionOrigin.GONE:
+            return f"the assistant {self.name!r}, which is no longer configured"
         if self.origin is SelectionOrigin.DEFAULTS:
             return f"the defaults of {self.name} (set by {self.set_by})"
         return "the chat" if self.origin is SelectionOrigin.CHAT else "whoever asks"
@@ -81,9 +85,12 @@ class Selections:
 
     Args:
         found: What was registered.
+        is_off: Tells whether the rules keep a tool from running whoever is asked: it brings nothing along then.
     """
 
-    def __init__(self, found: Registrations) -> None:
+    def __init__(self, found: Registrations, is_off: Callable[[Registered], bool] = lambda _: False) -> None:
+        self._is_off = is_off
+        self._settings_ids: dict[str, tuple[str, ...]] = {}
         self._tools: Mapping[str, Registered] = found.tools
         self._collection_of = found.collection_of
         self._nameless = found.nameless
@@ -100,9 +107,15 @@ class Selections:
     def settings_ids(self, identifier: str) -> tuple[str, ...]:
         """Return every ID that stands for a collection in rules: its own first, then those of its tools."""
         collection_id = self.collection_id(identifier)
+        known = self._settings_ids.get(collection_id)
+        if known is not None:
+            return known
         tools = self.tool_ids(collection_id)
         lost = (collection.id for tool_id in tools for collection in self._nameless.get(tool_id, ()))
-        return tuple(dict.fromkeys((collection_id, *tools, *lost)))
+        found = tuple(dict.fromkeys((collection_id, *tools, *lost)))
+        if collection_id in self._members or collection_id in self._tools:  # a model or a chat may name anything
+            self._settings_ids[collection_id] = found
+        return found
 
     def lost_minimum(self, collection_id: str) -> ConfidenceLevel:
         """Return the highest minimum of collections that lost their name and hold a tool of this one."""
@@ -117,7 +130,9 @@ class Selections:
         while queue:
             for tool_id in self.tool_ids(queue.pop()):
                 registered = self._tools.get(tool_id)
-                for companion in registered.definition.companions if registered else ():
+                if registered is None or self._is_off(registered):
+                    continue
+                for companion in registered.definition.companions:
                     collection = self.collection_id(companion)
                     if collection not in selected:
                         selected[collection] = tool_id

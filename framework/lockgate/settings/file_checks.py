@@ -4,7 +4,7 @@ import datetime as dt
 import difflib
 import math
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -69,6 +69,41 @@ def names(value: object) -> tuple[str, ...]:
         if not isinstance(item, str) or not item.strip():
             raise WrongValueError(f"holds the item {shown(item)}, which is no name; it has to be {NAMES_EXAMPLE}")
     return tuple(dict.fromkeys(item.strip() for item in value))
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield every text in a value of any shape: a text itself, items of lists, keys of tables and what lies in them."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, Mapping):
+            waiting.extend(reversed([part for pair in item.items() for part in pair]))
+        elif isinstance(item, list):
+            waiting.extend(reversed(item))
+
+
+def names_in(value: object) -> tuple[str, ...]:
+    """Return all that can be read as names in a value of any shape, each once; commas in a text part names."""
+    parts = (part.strip() for written in texts_in(value) for part in written.split(","))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def misspelt(table: Collection[str], known: Collection[str], *, alike: float = 0.6) -> dict[str, str]:
+    """Return known key that is missing in a table → the key there that nobody knows and that is nearest to it.
+
+    Args:
+        table: The keys that are there.
+        known: The keys that may be there.
+        alike: How much both have to have in common, 0 to 1; the default is that of suggestions.
+    """
+    found: dict[str, str] = {}
+    for name in table:
+        near = difflib.get_close_matches(name.lower(), known, 1, alike) if name not in known else []
+        if near and near[0] not in table:
+            found.setdefault(near[0], name)
+    return found
 
 
 def whole(least: int, most: int) -> Callable[[object], int]:

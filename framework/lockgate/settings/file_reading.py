@@ -3,12 +3,26 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import TypeVar
-from unicodedata import category
 
 from lockgate.policy import PROVIDER_TYPES, ConfidenceLevel, ConfidenceScheme
 from lockgate.settings import file_checks as checks
 from lockgate.settings.file_checks import WrongValueError, shown
 from lockgate.settings.file_lines import key_lines
+from lockgate.settings.file_tables import (
+    ALL_HIGH,
+    MEANWHILE,
+    MINIMUMS,
+    NO_PLUGIN,
+    NOTHING,
+    OFF,
+    Misspelt,
+    Table,
+    Tables,
+    is_unprintable,
+    key_of,
+    listed,
+    place_of,
+)
 from lockgate.settings.file_values import (
     AssistantEntry,
     ChatTemplateEntry,
@@ -17,6 +31,8 @@ from lockgate.settings.file_values import (
     ProviderEntry,
     SettingsFile,
 )
+
+T = TypeVar("T")
 
 MAX_TOOL_CALLS_RANGE = (1, 1_000)
 """What `max_tool_calls` may be."""
@@ -49,21 +65,14 @@ ASSISTANT_KEYS = ("name", "description", "system_prompt", "component", "tool_ids
 
 _CONFIDENCE_KEYS = ("scheme", "custom", "enforce_global_minimum", "global_minimum")
 _LIMIT_KEYS = ("max_tool_calls", "max_tool_result_characters", "max_restricted_calls")
-_STRICTEST: Mapping[str, tuple[Mapping[str, object], str]] = MappingProxyType({
-    # A table that is none: nobody knows what was meant, so the strictest of what can be meant counts.
-    "plugins": ({"allowed": []}, "no plugin is allowed"),
-    "confidence": (
-        {"scheme": "CUSTOM", "enforce_global_minimum": True, "global_minimum": "HIGH"},
-        "every provider needs a level of HIGH that it was given by itself",
-    ),
-})
-_ITEMS_TOLD = 3
-_JOINERS = "\u200c\u200d"
-_SECRET_WORDS = ("key", "token", "password", "secret")
-_LISTING = f"it has to be {checks.NAMES_EXAMPLE}"
-Table = Mapping[str, object]
-T = TypeVar("T")
-_NOTHING: Table = MappingProxyType({})
+_PLUGIN_KEYS = ("disabled", "allowed")
+_DEFAULTS = "default_tool_ids_by_component"
+_NO_LEVELS: Mapping[str, ConfidenceLevel] = MappingProxyType({})
+_ENTRY_MEANWHILE = {
+    "providers": "no provider of that name is asked, and no profile instead of it",
+    "data_sources": "a folder or file in it needs a provider with confidence HIGH",
+}
+_ALIKE = 0.75  # further keys of a data source belong to its kind, and some words are a little like "confidence"
 
 
 def settings_from_table(table: Table, text: str = "") -> SettingsFile:
@@ -76,153 +85,154 @@ def settings_from_table(table: Table, text: str = "") -> SettingsFile:
     return _Reader().read(table, key_lines(text, table))
 
 
-class _Reader:
-    """Collects problems while the parts are read."""
+class _Reader(Tables):
+    """Reads the parts of the file."""
 
     def __init__(self) -> None:
-        self._problems: list[FileProblem] = []
+        super().__init__()
+        self._tools_off_by: tuple[str, ...] = ()
+        self._least_by: tuple[str, ...] = ()
+        self._unusable_tools: set[str] = set()
+        self._default_problem = ""
+        self._broken_providers: dict[str, str] = {}
+        self._broken_sources: dict[str, tuple[str, ...]] = {}
 
     def read(self, table: Table, lines: Mapping[tuple[str, ...], int | None]) -> SettingsFile:
         """Read everything."""
-        self._unknown_keys("", table, TOP_KEYS)
-        limits = self._table(table, "limits", _LIMIT_KEYS)
-        plugins = self._table(table, "plugins", ("disabled", "allowed"))
-        confidence = self._table(table, "confidence", _CONFIDENCE_KEYS)
+        table = self.given("", table, TOP_KEYS)
+        limits = self.table(table, "limits", _LIMIT_KEYS)
+        plugins = self.table(table, "plugins", _PLUGIN_KEYS)
+        confidence = self.table(table, "confidence", _CONFIDENCE_KEYS)
         scheme, custom = self._confidence(confidence)
-        enforced, least = self._global_minimum(confidence)
-        minimums = "minimum_provider_confidence_by_tool_id"
-        visible = "only components in a list show it"
+        least = self._global_minimum(confidence, place_of(table, MINIMUMS) if self.is_wrong(table, MINIMUMS) else None)
+        enabled = self.value(table, "", "enable_tools", checks.flag, absent=True, wrong=False)
+        if not enabled:
+            self._tools_off_by = place_of(table, "enable_tools")
+        disabled_tools = self._disabled_tools(table)
+        disabled_plugins, allowed_plugins = self._plugins(plugins)
         return SettingsFile(
-            enable_tools=self._value(
-                table, "", "enable_tools", checks.flag, absent=True, wrong=False, meanwhile="all tools are off"
-            ),
-            disabled_tool_ids=self._names(table, "", "disabled_tool_ids", "what can be read of it is off"),
-            trusted_provider_ids=self._names(table, "", "trusted_provider_ids", "only names in a list are trusted"),
-            default_provider=self._value(
-                table, "", "default_provider", checks.text, absent="", wrong="", meanwhile="there is none"
-            ),
+            disabled_tool_ids=disabled_tools,
+            trusted_provider_ids=self.names(table, "", "trusted_provider_ids", "nobody is trusted through it"),
+            default_provider=self._default_provider(table),
             confidence_scheme=scheme,
             custom_confidence=custom,
             minimum_provider_confidence_by_tool_id=self._levels(
-                self._table(table, minimums), minimums, ConfidenceLevel.HIGH, "HIGH is demanded"
+                self.table(table, MINIMUMS), MINIMUMS, ConfidenceLevel.HIGH, "HIGH is demanded"
             ),
-            default_tool_ids_by_component=self._defaults(self._table(table, "default_tool_ids_by_component")),
+            default_tool_ids_by_component=self._defaults(self.table(table, _DEFAULTS)),
             max_tool_calls=self._limit(limits, "max_tool_calls", MAX_TOOL_CALLS_RANGE),
             max_tool_result_characters=self._limit(
                 limits, "max_tool_result_characters", MAX_TOOL_RESULT_CHARACTERS_RANGE
             ),
-            disabled_plugins=self._names(plugins, "plugins", "disabled", "what can be read of it is disabled"),
-            allowed_plugins=self._names(plugins, "plugins", "allowed", "only names in a list are allowed")
-            if "allowed" in plugins
-            else None,
-            tool_settings=self._tool_settings(self._table(table, "tools")),
+            disabled_plugins=disabled_plugins,
+            allowed_plugins=allowed_plugins,
+            tool_settings=self._tool_settings(table),
             providers=self._entries(table, "providers", self._provider),
             data_sources=self._entries(table, "data_sources", self._data_source),
-            enforce_global_minimum=enforced,
-            global_minimum=least,
-            previews=self._previews(self._table(table, "previews")),
-            all_previews_off=not isinstance(table.get("previews", {}), Mapping),
-            visible_selection_components=self._names(table, "", "visible_tool_selection_components", visible),
-            max_restricted_calls=self._limit(limits, "max_restricted_calls", MAX_RESTRICTED_CALLS_RANGE),
+            enforce_global_minimum=least is not None,
+            global_minimum=least or ConfidenceLevel.NONE,
+            previews=self._previews(self.table(table, "previews")),
+            all_previews_off=self.is_wrong(table, "previews"),
+            visible_selection_components=self.names(
+                table, "", "visible_tool_selection_components", "no component shows it through this key"
+            ),
+            max_restricted_calls=self._limit(limits, "max_restricted_calls", MAX_RESTRICTED_CALLS_RANGE, wrong=0),
             chat_templates=self._entries(table, "chat_templates", self._template),
             assistants=self._entries(table, "assistants", self._assistant),
+            enable_tools=not self._tools_off_by,
+            tools_off_by=self._tools_off_by or ("enable_tools",),
+            global_minimum_by=self._least_by or ("confidence", "global_minimum"),
+            unusable_tools=frozenset(self._unusable_tools),
+            default_provider_problem=self._default_problem,
+            broken_providers=MappingProxyType(self._broken_providers),
+            broken_data_sources=MappingProxyType(self._broken_sources),
             lines=lines,
-            problems=tuple(self._problems),
+            problems=tuple(self.problems),
         )
 
-    def _problem(self, place: str, name: str, text: str) -> None:
-        self._problems.append(FileProblem(key_of(place, name), text))
+    # Single rules
 
-    def _unknown_keys(self, place: str, table: Table, known: Collection[str]) -> None:
-        for name in table:
-            if name in known:
-                continue
-            hint = checks.nearest(name, known) or f" Known are {', '.join(known)}."
-            if place and any(word in name.lower() for word in _SECRET_WORDS):
-                hint = " Secrets do not belong in this file; they are kept in the keyring or in secrets.toml."
-            self._problem(place, name, f"is a key nobody knows and is passed over.{hint}")
-
-    def _table(self, parent: Table, name: str, known: Collection[str] = ()) -> Table:
-        value = parent.get(name, {})
-        if not isinstance(value, Mapping):
-            instead, meanwhile = _STRICTEST.get(name, (_NOTHING, ""))
-            if name == "previews":
-                meanwhile = "all previews of the framework are off"
-            text = f"has the value {shown(value)}; it has to be a table, written as [{name}]"
-            self._problem("", name, f"{text}; until it is right, {meanwhile}" if meanwhile else text)
-            return instead
-        if known:
-            self._unknown_keys(name, value, known)
-        return value
-
-    def _value(
-        self, table: Table, place: str, name: str, read: Callable[[object], T], *, absent: T, wrong: T, meanwhile: str
-    ) -> T:
-        """Read a value; `wrong` counts in place of one that cannot be used, and the person is told."""
-        if name not in table:
-            return absent
-        try:
-            return read(table[name])
-        except WrongValueError as error:
-            self._problem(place, name, f"{str(error).rstrip('.')}; until it is right, {meanwhile}")
-            return wrong
-
-    def _names(self, table: Table, place: str, name: str, meanwhile: str) -> frozenset[str]:
-        """Read a list of names; those that can be read count, whatever stands beside them."""
-        value = table.get(name, [])
-        items = value if isinstance(value, list) else []
-        names = frozenset(item.strip() for item in items if isinstance(item, str) and item.strip())
-        if not isinstance(value, list):
-            self._problem(place, name, f"has the value {shown(value)}; {_LISTING}; until it is right, {meanwhile}")
-            off = isinstance(value, str) and value.strip() and name in ("disabled", "disabled_tool_ids")
-            return frozenset({str(value).strip()}) if off else names
-        wrong = [item for item in items if not isinstance(item, str) or not item.strip()]
-        for item in wrong[:_ITEMS_TOLD]:
-            self._problem(place, name, f"holds the item {shown(item)}, which is no name and is passed over")
-        if len(wrong) > _ITEMS_TOLD:
-            self._problem(place, name, f"holds {len(wrong) - _ITEMS_TOLD} more items like that")
+    def _disabled_tools(self, table: Table) -> frozenset[str]:
+        names, is_lost = self.switched_off(table, "", "disabled_tool_ids", OFF)
+        if is_lost:
+            self._tools_off_by = self._tools_off_by or place_of(table, "disabled_tool_ids")
         return names
 
-    def _limit(self, limits: Table, name: str, bounds: tuple[int, int]) -> int | None:
-        read: Callable[[object], int] = checks.whole(*bounds)
-        return self._value(
-            limits, "limits", name, read, absent=None, wrong=None, meanwhile="the built-in limit counts"
-        )
+    def _plugins(self, table: Table) -> tuple[frozenset[str], frozenset[str] | None]:
+        disabled, is_lost = self.switched_off(table, "plugins", "disabled", NO_PLUGIN)
+        allowed = None
+        if "allowed" in table:
+            allowed = self.names(table, "plugins", "allowed", NO_PLUGIN)
+        return disabled, frozenset() if is_lost else allowed
+
+    def _default_provider(self, table: Table) -> str:
+        name = self.value(table, "", "default_provider", checks.text, absent="", wrong="")
+        if "default_provider" in table and not name:
+            self._default_problem = next(
+                str(problem) for problem in self.problems
+                if problem.key == key_of("", place_of(table, "default_provider")[0])
+            )  # fmt: skip
+        return name
+
+    def _limit(self, limits: Table, name: str, bounds: tuple[int, int], wrong: int | None = None) -> int | None:
+        read: Callable[[object], int | None] = checks.whole(*bounds)
+        return self.value(limits, "limits", name, read, absent=None, wrong=wrong)
 
     def _confidence(self, table: Table) -> tuple[ConfidenceScheme, Mapping[str, ConfidenceLevel]]:
-        scheme = self._value(
-            table,
-            "confidence",
-            "scheme",
-            checks.member(ConfidenceScheme.__members__),
-            absent=ConfidenceScheme.TRUST_ALL,
-            wrong=ConfidenceScheme.CUSTOM,
-            meanwhile="a provider has only the level that custom gives to its type",
-        )
-        custom = table.get("custom", {})
+        read: Callable[[object], ConfidenceScheme | None] = checks.member(ConfidenceScheme.__members__)
+        scheme = self.value(table, "confidence", "scheme", read, absent=ConfidenceScheme.TRUST_ALL, wrong=None)
+        none = ConfidenceLevel.NONE
+        custom = table.get("custom", NOTHING)
         if not isinstance(custom, Mapping):
-            self._problem("confidence", "custom", f"has the value {shown(custom)}; it has to be a table of levels")
-            custom = {}
-        for name in custom:  # types of plugins are not in the list: only what looks misspelt is told
-            if name not in PROVIDER_TYPES and (hint := checks.nearest(name.upper(), PROVIDER_TYPES)):
-                self._problem("confidence.custom", name, f"is no provider type of the schemes.{hint}")
-        unknown = ConfidenceLevel.UNKNOWN
-        return scheme, self._levels(custom, "confidence.custom", unknown, "the type counts as UNKNOWN")
+            if not isinstance(custom, Misspelt):
+                text = f"has the value {shown(custom)}; it has to be a table of levels; until it is right"
+                self.problem("confidence", "custom", f"{text}, {MEANWHILE['confidence.custom']}")
+            levels: Mapping[str, ConfidenceLevel] = dict.fromkeys(PROVIDER_TYPES, none)
+        else:
+            for name in custom:  # types of plugins are not in the list: only what looks misspelt is told
+                if name not in PROVIDER_TYPES and (hint := checks.nearest(name.upper(), PROVIDER_TYPES)):
+                    self.problem("confidence.custom", name, f"is no provider type of the schemes.{hint}")
+            levels = self._levels(custom, "confidence.custom", none, "the type counts as NONE with CUSTOM")
+        return (ConfidenceScheme.CUSTOM, _NO_LEVELS) if scheme is None else (scheme, levels)
 
-    def _global_minimum(self, table: Table) -> tuple[bool, ConfidenceLevel]:
-        place, name = "confidence", "enforce_global_minimum"
-        enforced = self._value(
-            table, place, name, checks.flag, absent=False, wrong=True, meanwhile="the minimum is enforced"
-        )
-        least = self._value(
-            table, place, "global_minimum", checks.level, absent=ConfidenceLevel.NONE, wrong=ConfidenceLevel.HIGH,
-            meanwhile="it counts as HIGH",
+    def _global_minimum(self, table: Table, lost: tuple[str, ...] | None) -> ConfidenceLevel | None:
+        """Return what every provider needs, or None while nothing is enforced. What is not certain is HIGH.
+
+        Args:
+            table: The table of confidence.
+            lost: The key of the minimums of single tools, where nobody can tell which tools are meant.
+        """
+        place, switch, name, high = "confidence", "enforce_global_minimum", "global_minimum", ConfidenceLevel.HIGH
+        read: Callable[[object], bool | None] = checks.flag
+        enforced = self.value(table, place, switch, read, absent=False, wrong=None)
+        nothing: Callable[[object], ConfidenceLevel | None] = checks.level
+        level = self.value(
+            table, place, name, nothing, absent=ConfidenceLevel.NONE, wrong=None,
+            meanwhile=ALL_HIGH if enforced is not False or self._doubts(table) else "it counts as HIGH when enforced",
         )  # fmt: skip
-        return enforced, least
+        if enforced and name not in table:
+            text = f"is true, and there is no {name}; it has to be a level; until there is one, {ALL_HIGH}"
+            self.problem(place, switch, text)
+            level = None
+        if lost is not None:
+            self._least_by = lost
+            return high
+        if enforced is None or self._doubts(table):
+            self._least_by = (place, switch)
+            return high
+        if not enforced:
+            return None
+        self._least_by = (place, name if name in table else switch)
+        return high if level is None else level
+
+    @staticmethod
+    def _doubts(table: Table) -> bool:
+        """Tell whether a key about confidence is misspelt: nobody knows what it was to demand."""
+        return any(isinstance(value, Misspelt) for value in table.values())
 
     def _previews(self, table: Table) -> Mapping[str, bool]:
         return MappingProxyType({
-            name: self._value(
+            name: self.value(
                 table, "previews", name, checks.flag, absent=False, wrong=False, meanwhile="the preview is off"
             )
             for name in table
@@ -233,38 +243,44 @@ class _Reader:
     ) -> Mapping[str, ConfidenceLevel]:
         return MappingProxyType(
             {
-                name: self._value(table, place, name, checks.level, absent=wrong, wrong=wrong, meanwhile=meanwhile)
+                name: self.value(table, place, name, checks.level, absent=wrong, wrong=wrong, meanwhile=meanwhile)
                 for name in table
             }
         )
 
     def _defaults(self, table: Table) -> Mapping[str, tuple[str, ...]]:
-        place = "default_tool_ids_by_component"
         defaults: dict[str, tuple[str, ...]] = {}
-        for component in table:
-            names = self._names(table, place, component, "nothing is selected by default")
-            value = table[component]
-            order = value if isinstance(value, list) else []
+        for component, value in table.items():
+            names = self.names(table, _DEFAULTS, component, "nothing is selected by default")
             defaults[component] = tuple(
-                dict.fromkeys(item.strip() for item in order if isinstance(item, str) and item.strip() in names)
+                dict.fromkeys(item.strip() for item in listed(value) if isinstance(item, str) and item.strip() in names)
             )
         return MappingProxyType(defaults)
 
+    # Settings of tools
+
     def _tool_settings(self, table: Table) -> Mapping[str, object]:
+        """Return the settings of tools. A tool of which one cannot be read is off: it may be the one that binds it."""
         found: dict[str, object] = {}
-        for tool_id, fields in table.items():
+        if self.is_wrong(table, "tools"):
+            self._tools_off_by = self._tools_off_by or place_of(table, "tools")
+        for tool_id, fields in self.table(table, "tools").items():
             if not isinstance(fields, Mapping):
-                self._problem("tools", tool_id, "has to be a table with the settings of a tool")
+                text = "has to be a table with the settings of a tool; until it is right, the tool is off"
+                self._unusable_tools.add(tool_id)
+                self.problem("tools", tool_id, text)
             elif "." in tool_id:
-                self._problem("tools", tool_id, "has a dot in the tool's ID, which no tool has")
+                self.problem("tools", tool_id, "has a dot in the tool's ID, which no tool has; it is passed over")
             else:
-                for name, value in self._flat(key_of("tools", tool_id), fields):
+                for name, value in self._flat(tool_id, fields):
                     if f"{tool_id}.{name}" in found:
-                        self._problem(f"tools.{tool_id}", name, "stands there twice, with and without quotes")
+                        self._unusable_tools.add(tool_id)
+                        text = "stands there twice, with and without quotes; until it is right, the tool is off"
+                        self.problem(key_of("tools", tool_id), name, text)
                     found.setdefault(f"{tool_id}.{name}", value)
         return MappingProxyType(found)
 
-    def _flat(self, place: str, table: Table) -> Iterator[tuple[str, object]]:
+    def _flat(self, tool_id: str, table: Table) -> Iterator[tuple[str, object]]:
         """Yield field and value. A field with dots that was written without quotes is a table in TOML."""
         waiting = [(name, value) for name, value in table.items()]
         while waiting:
@@ -274,26 +290,72 @@ class _Reader:
             elif isinstance(value, str | int | float):
                 yield name, value
             else:
-                self._problem(place, name, f"has the value {shown(value)}; valid are texts, numbers, true and false")
+                self._unusable_tools.add(tool_id)
+                text = f"has the value {shown(value)}; valid are texts, numbers, true and false; until it is right, "
+                self.problem(key_of("tools", tool_id), name, f"{text}the tool is off")
+
+    # Entries
 
     def _entries(self, table: Table, place: str, read: Callable[[str, Table], T]) -> Mapping[str, T]:
         entries: dict[str, T] = {}
-        for name, value in self._table(table, place).items():
+        if self.is_wrong(table, place):
+            value = table[place]
+            self.table(table, place)
+            self._broken_whole(table, place, value.value if isinstance(value, Misspelt) else value)
+            return MappingProxyType(entries)
+        for name, value in self.table(table, place).items():
+            text = ""
             if not name.strip() or not isinstance(value, Mapping):
-                self._problem(place, name, f"has to be a table, written as [{place}.NAME]")
-                continue
-            if _unprintable(name):
-                self._problem(place, name, "is left out: its name holds a character that cannot be shown")
-                continue
-            try:
-                entries[name] = read(name, value)
-            except WrongValueError as error:
-                self._problems.append(FileProblem(key_of(place, name), f"is left out: {error}"))
+                text = f"is left out: it has to be a table, written as [{place}.NAME]"
+            elif is_unprintable(name):
+                text = "is left out: its name holds a character that cannot be shown"
+            else:
+                try:
+                    entries[name] = read(name, value)
+                except WrongValueError as error:
+                    text = f"is left out: {error}"
+            if text:
+                if place in _ENTRY_MEANWHILE:
+                    text = f"{text.rstrip('.')}; until it is right, {_ENTRY_MEANWHILE[place]}"
+                problem = FileProblem(key_of(place, name), text)
+                self.problems.append(problem)
+                self._broken(place, name, value, str(problem))
         return MappingProxyType(entries)
 
+    def _broken(self, place: str, name: str, value: object, why: str) -> None:
+        """Remember an entry that cannot be used: it must not be taken for one that is not there."""
+        if place == "providers":
+            self._broken_providers[name] = why
+        elif place == "data_sources":
+            self._broken_sources[name] = tuple(checks.texts_in(value))
+
+    def _broken_whole(self, table: Table, place: str, value: object) -> None:
+        """Remember all entries of a table that cannot be used."""
+        if place == "providers":
+            assistants = table.get("assistants")
+            entries = assistants.values() if isinstance(assistants, Mapping) else ()
+            used = [entry.get("provider") for entry in entries if isinstance(entry, Mapping)]
+            names = checks.names_in([value, table.get("default_provider"), used])
+            why = "providers cannot be used: it has to be a table, written as [providers.NAME]"
+            self._broken_providers |= dict.fromkeys(names, why)
+        elif place == "data_sources":
+            for name, entry in value.items() if isinstance(value, Mapping) else [(place, value)]:
+                self._broken(place, name, entry, "")
+
+    @staticmethod
+    def _refuse_misspelt(table: Table, known: Collection[str], binding: Collection[str]) -> None:
+        """Refuse an entry in which a key is missing and misspelt that would have bound it.
+
+        Raises:
+            WrongValueError: There is one; names both.
+        """
+        for key, written in checks.misspelt(table, known).items():
+            if key in binding:
+                raise WrongValueError(f"{key_of('', written)} is a key nobody knows. Did you mean {key!r}?")
+
     def _provider(self, name: str, table: Table) -> ProviderEntry:
-        place = key_of("providers", name)
-        self._unknown_keys(place, table, PROVIDER_KEYS)
+        self._refuse_misspelt(table, PROVIDER_KEYS, ("profile", "base_url", "confidence"))
+        self.unknown_keys(key_of("providers", name), table, PROVIDER_KEYS)
         return ProviderEntry(
             id=name,
             profile=_required(table, "profile"),
@@ -304,16 +366,18 @@ class _Reader:
             self_hosted=_optional(table, "self_hosted", checks.flag, False),
             can_call_tools=_optional(table, "can_call_tools", checks.flag, None),
             confidence=_optional(table, "confidence", checks.level, None),
-            parameters=_optional(table, "parameters", checks.json_table, _NOTHING),
+            parameters=_optional(table, "parameters", checks.json_table, NOTHING),
         )
 
     def _data_source(self, name: str, table: Table) -> DataSourceEntry:
+        if written := checks.misspelt(table, ("confidence",), alike=_ALIKE).get("confidence"):
+            raise WrongValueError(f"{key_of('', written)} is probably meant for 'confidence', which is missing")
         rest = checks.json_table({key: value for key, value in table.items() if key not in ("kind", "name")})
         return DataSourceEntry(name, _required(table, "kind"), _optional(table, "name", checks.text, name), rest)
 
-
     def _template(self, name: str, table: Table) -> ChatTemplateEntry:
-        self._unknown_keys(key_of("chat_templates", name), table, TEMPLATE_KEYS)
+        self._refuse_misspelt(table, TEMPLATE_KEYS, ("tool_ids",))
+        self.unknown_keys(key_of("chat_templates", name), table, TEMPLATE_KEYS)
         return ChatTemplateEntry(
             id=name,
             name=_optional(table, "name", checks.text, name),
@@ -322,7 +386,8 @@ class _Reader:
         )
 
     def _assistant(self, name: str, table: Table) -> AssistantEntry:
-        self._unknown_keys(key_of("assistants", name), table, ASSISTANT_KEYS)
+        self._refuse_misspelt(table, ASSISTANT_KEYS, ("component", "tool_ids", "provider"))
+        self.unknown_keys(key_of("assistants", name), table, ASSISTANT_KEYS)
         return AssistantEntry(
             id=name,
             name=_optional(table, "name", checks.text, name),
@@ -332,20 +397,6 @@ class _Reader:
             provider=_optional(table, "provider", checks.text, ""),
             description=_optional(table, "description", checks.any_text, ""),
         )
-
-
-def key_of(place: str, name: str) -> str:
-    """Return the key of a value as it is written in the file, quoted and escaped where TOML asks for it."""
-    plain = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    escaped = "".join(f"\\U{ord(letter):08X}" if _unprintable(letter) else letter for letter in escaped)
-    shown_name = name if plain else f'"{escaped}"'
-    return f"{place}.{shown_name}" if place else shown_name
-
-
-def _unprintable(name: str) -> bool:
-    """Tell whether a name holds controls, line ends or what turns the direction of writing. Joiners belong to words."""
-    return any(category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") for letter in name if letter not in _JOINERS)
 
 
 def _required(table: Table, name: str) -> str:

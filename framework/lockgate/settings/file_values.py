@@ -61,7 +61,7 @@ The layout (everything is optional)::
     description = "Turns notes into minutes."
     system_prompt = "Write minutes of a meeting."
     component = "META_ASSISTANT"
-    tool_ids = []                              # left out: it has no rule about tools
+    tool_ids = []                              # no tool at all; left out: it has no rule about tools
     provider = "office"
 
 Secrets do not belong here: they are in the keyring or in ``secrets.toml``.
@@ -178,8 +178,8 @@ class SettingsFile:
         providers: Configured providers by ID.
         data_sources: Configured data sources by ID.
         problems: What could not be used.
-        enforce_global_minimum: Every provider needs `global_minimum`.
-        global_minimum: That level; counts only while it is enforced.
+        enforce_global_minimum: Every provider needs `global_minimum`; also while nobody can tell whether it does.
+        global_minimum: That level; NONE while it is not enforced.
         previews: Name of a preview feature → whether it is on.
         all_previews_off: Nobody can tell which previews the file switches off.
         visible_selection_components: Components that show the tool selection although others hide it.
@@ -187,6 +187,12 @@ class SettingsFile:
             goes; None where the file does not say.
         chat_templates: Chat templates by ID.
         assistants: Assistants by ID.
+        tools_off_by: The key that switches all tools off, while they are off.
+        global_minimum_by: The key that says so, while a minimum is enforced.
+        unusable_tools: Tools that are off because their settings cannot be read.
+        default_provider_problem: What is wrong with `default_provider`; empty when nothing is.
+        broken_providers: ID of a provider whose entry cannot be used → what is wrong with it.
+        broken_data_sources: ID of a data source whose entry cannot be used → the texts in it, its path among them.
         lines: Each key there is, to a depth of three names → its line, None where that is not certain.
     """
 
@@ -214,4 +220,10 @@ class SettingsFile:
     max_restricted_calls: int | None = None
     chat_templates: Mapping[str, ChatTemplateEntry] = field(default_factory=dict)
     assistants: Mapping[str, AssistantEntry] = field(default_factory=dict)
+    tools_off_by: tuple[str, ...] = ("enable_tools",)
+    global_minimum_by: tuple[str, ...] = ("confidence", "global_minimum")
+    unusable_tools: frozenset[str] = frozenset()
+    default_provider_problem: str = ""
+    broken_providers: Mapping[str, str] = field(default_factory=dict)
+    broken_data_sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lines: Mapping[tuple[str, ...], int | None] = field(default_factory=dict, compare=False, repr=False)

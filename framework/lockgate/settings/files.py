@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lockgate.errors import ConfigurationError, UnknownNameError, UsageError
-from lockgate.settings.file_reading import key_of, settings_from_table
+from lockgate.settings.file_reading import settings_from_table
+from lockgate.settings.file_tables import key_of
 from lockgate.settings.file_values import DataSourceEntry, FileProblem, ProviderEntry, SettingsFile
 from lockgate.settings.private_files import read_text, replace_text
 

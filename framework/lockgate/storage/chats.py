@@ -1,18 +1,20 @@
-"""Chats between runs. Requirements have a table of their own and only ever rise there."""
+"""Chats between runs. Requirements have a table of their own and only ever rise there; turns are merged."""
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from lockgate.chat import encoding
+from lockgate.chat.merging import goes_further, identified, identities, merged_order
 from lockgate.chat.store import ChatSummary
-from lockgate.chat.values import ChatThread
+from lockgate.chat.values import ChatThread, Message
 from lockgate.policy import NOTHING, ChatRequirements, requirements_from_stored
 from lockgate.storage.database import Database, damaged
 
 _AXES = ("confidence", "data_security", "outbound")
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # of what is stored
 
 
 class SqliteChatStore:
@@ -34,9 +36,13 @@ class SqliteChatStore:
         return await self._database.read(lambda connection: self._load(connection, chat_id), None)
 
     async def save(self, chat: ChatThread) -> None:
-        """Write a chat. Its requirements are joined into the stored ones, never lowering them."""
-        bodies = [encoding.message_to_json(message) for message in chat.messages]
-        await self._database.write(lambda connection: _save(connection, chat, bodies))
+        """Write a chat: join its requirements into the stored ones, and merge its messages with the stored ones.
+
+        One transaction: two runs that save the same chat at once both find what the other has stored.
+        """
+        messages = identified(chat.id, chat.messages)
+        bodies = {message.id: encoding.message_to_json(message) for message in messages}
+        await self._database.write(lambda connection: self._save(connection, chat, messages, bodies))
 
     async def raise_requirements(self, chat_id: str, requirements: ChatRequirements) -> ChatRequirements:
         """Join requirements into the stored ones, atomically and durably. Return what the chat demands now."""
@@ -82,6 +88,7 @@ class SqliteChatStore:
         bodies = connection.execute("SELECT body FROM messages WHERE chat_id = ? ORDER BY position", (chat_id,))
         requirements = _requirements(connection, chat_id)
         try:
+            messages = identified(chat_id, [encoding.message_from_json(body) for (body,) in bodies])
             return ChatThread(
                 id=chat_id,
                 title=row[0],
@@ -90,18 +97,54 @@ class SqliteChatStore:
                 selected_tools=None if row[3] is None else tuple(json.loads(row[3])),
                 data_sources=encoding.data_sources_from_json(row[4]),
                 prompt_addresses=frozenset(json.loads(row[5])),
-                messages=tuple(encoding.message_from_json(body) for (body,) in bodies),
+                messages=messages,
                 requirements=requirements or NOTHING,
                 include_date=bool(row[6]),
                 assistant=row[7],
                 prefix=None if row[8] is None else encoding.prefix_from_json(row[8]),
             )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except _UNREADABLE as error:
             raise damaged(self._path, f"chat {chat_id!r}: {type(error).__name__}") from error
 
+    def _save(
+        self, connection: sqlite3.Connection, chat: ChatThread, messages: Sequence[Message], bodies: Mapping[str, str]
+    ) -> None:
+        _raise(connection, chat.id, chat.requirements)
+        _save_chat(connection, chat)
+        rows = connection.execute("SELECT position, body FROM messages WHERE chat_id = ? ORDER BY position", (chat.id,))
+        stored: list[tuple[int, str]] = rows.fetchall()
+        try:
+            turns = _merged(chat.id, [body for _, body in stored], messages, bodies)
+        except _UNREADABLE as error:
+            raise damaged(self._path, f"chat {chat.id!r}: {type(error).__name__}") from error
+        there = set(stored)
+        connection.executemany(
+            "INSERT INTO messages (chat_id, position, body) VALUES (?, ?, ?) ON CONFLICT (chat_id, position) "
+            "DO UPDATE SET body = excluded.body",
+            [(chat.id, position, body) for position, body in enumerate(turns) if (position, body) not in there],
+        )
+        connection.execute("DELETE FROM messages WHERE chat_id = ? AND position >= ?", (chat.id, len(turns)))
 
-def _save(connection: sqlite3.Connection, chat: ChatThread, bodies: Sequence[str]) -> None:
-    _raise(connection, chat.id, chat.requirements)
+
+def _merged(
+    chat_id: str, stored: Sequence[str], messages: Sequence[Message], bodies: Mapping[str, str]
+) -> list[str]:
+    """Merge a chat with what is stored of it. Stored messages without an ID are given theirs, as they may move now."""
+    own = [encoding.id_of_message(body) for body in stored]
+    turns = {
+        identity: body if identity == known else encoding.with_message_id(body, identity)
+        for identity, known, body in zip(identities(chat_id, own), own, stored, strict=True)
+    }
+    order = merged_order(list(turns), messages)
+    for message in messages:
+        before = turns.get(message.id) if message.partial else None
+        if before is None or not goes_further(encoding.message_from_json(before), message):
+            turns[message.id] = bodies[message.id]
+    return [turns[message_id] for message_id in order]
+
+
+def _save_chat(connection: sqlite3.Connection, chat: ChatThread) -> None:
+    """Write what a chat has beside its messages and requirements: the last one who saves it is right."""
     selected = None if chat.selected_tools is None else encoding.to_json(chat.selected_tools)
     connection.execute(
         "INSERT INTO chats (id, title, system_prompt, created, updated, selected_tools, data_sources, "
@@ -125,12 +168,6 @@ def _save(connection: sqlite3.Connection, chat: ChatThread, bodies: Sequence[str
             None if chat.prefix is None else encoding.to_json(encoding.prefix_values(chat.prefix)),
         ),
     )
-    connection.executemany(
-        "INSERT INTO messages (chat_id, position, body) VALUES (?, ?, ?) ON CONFLICT (chat_id, position) "
-        "DO UPDATE SET body = excluded.body WHERE body <> excluded.body",
-        [(chat.id, position, body) for position, body in enumerate(bodies)],
-    )
-    connection.execute("DELETE FROM messages WHERE chat_id = ? AND position >= ?", (chat.id, len(bodies)))
 
 
 def _delete(connection: sqlite3.Connection, chat_id: str) -> bool:

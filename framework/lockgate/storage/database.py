@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from lockgate.errors import StorageError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """The version of the tables this program writes."""
 
 BUSY_SECONDS = 15.0
@@ -43,7 +43,10 @@ ALTER TABLE chats ADD COLUMN include_date INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE chats ADD COLUMN assistant TEXT NOT NULL DEFAULT '';
 ALTER TABLE chats ADD COLUMN prefix TEXT;
 """
-_STEPS = (_VERSION_1, _VERSION_2)
+# The tables are those of version 2, but messages have IDs. A program that knows none would write over the turns of
+# others, so it is not to open the file. Messages get their IDs when their chat is saved.
+_VERSION_3 = ""
+_STEPS = (_VERSION_1, _VERSION_2, _VERSION_3)
 """What brings a file from each version to the next. A new one takes all the steps, so that old and new are alike."""
 
 T = TypeVar("T")

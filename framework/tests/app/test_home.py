@@ -8,7 +8,7 @@ from lockgate.app.configuration import Configuration
 from lockgate.app.home import LazySecrets, configuration_from, open_lockgate
 from lockgate.app.templates import Assistant, ChatTemplate
 from lockgate.chat import ChatThread
-from lockgate.errors import ConfigurationError, UnknownNameError
+from lockgate.errors import ConfigurationError, UnknownNameError, UsageError
 from lockgate.policy import BUILT_IN, ConfidenceLevel, ConfidenceScheme, Minimum, SetBy, SetByKind
 from lockgate.registry.rules import MAX_TOOL_CALLS
 from lockgate.settings.file_reading import settings_from_table
@@ -162,17 +162,24 @@ def configured(home: Home, table: dict[str, object]) -> Configuration:
     [
         ({}, None),
         ({"global_minimum": "HIGH"}, None),
-        ({"enforce_global_minimum": True}, None),
+        ({"enforce_global_minimum": False}, None),
+        ({"enforce_global_minimum": True}, ConfidenceLevel.HIGH),
+        ({"enforce_global_minimum": True, "global_minium": "LOW"}, ConfidenceLevel.HIGH),
+        ({"enforce_global_minium": True, "global_minimum": "LOW"}, ConfidenceLevel.HIGH),
+        ({"global_min": "LOW"}, ConfidenceLevel.HIGH),
+        ({"schema": "LOCAL_TRUST_ONLY"}, ConfidenceLevel.HIGH),
+        ({"enforce_global_minimum": True, "global_minimum": "LOW"}, ConfidenceLevel.LOW),
+        ({"enforce_global_minimum": True, "global_minimum": "LOW", "global_minium": "HIGH"}, ConfidenceLevel.LOW),
         ({"enforce_global_minimum": True, "global_minimum": "NONE"}, None),
         ({"enforce_global_minimum": False, "global_minimum": "LOW"}, None),
-        ({"enforce_global_minimum": "no", "global_minimum": "LOW"}, ConfidenceLevel.LOW),
+        ({"enforce_global_minimum": "no", "global_minimum": "LOW"}, ConfidenceLevel.HIGH),
         ({"enforce_global_minimum": True, "global_minimum": 3}, ConfidenceLevel.HIGH),
     ],
 )
 def test_the_global_minimum_counts_only_while_it_is_enforced(
     tmp_path: Path, table: dict[str, object], level: ConfidenceLevel | None
 ) -> None:
-    """A wrong switch enforces it, a wrong level is HIGH, no level demands nothing."""
+    """A wrong switch, a wrong level, no level and a misspelt key all mean HIGH; NONE on purpose demands nothing."""
     found = configured(Home.at(tmp_path), {"confidence": table}).rules.global_minimum
     assert (None if found is None else found.level) == level
 
@@ -209,13 +216,16 @@ def test_a_component_nobody_knows_costs_its_entry_alone(tmp_path: Path) -> None:
     """The assistant is left out, the name among visible components is dropped, each with a problem and a hint."""
     made = configured(Home.at(tmp_path), {
         "visible_tool_selection_components": ["WRITTER", "CHAT"],
-        "assistants": {"a": {"component": "KITCHEN\x1b[2J"}, "b": {"component": " writer "}, "c": {}},
+        "assistants": {
+            "a": {"component": "KITCHEN\x1b[2J"}, "b": {"component": " writer "}, "c": {}, "d": {"component": "none"},
+        },
     })  # fmt: skip
     assert made.rules.visible_selection_components == {"CHAT"}
     assert {name: found.component for name, found in made.assistants.items()} == {
         "b": Components.WRITER, "c": Components.META_ASSISTANT,
     }  # fmt: skip
-    visible, left_out = made.problems
+    visible, left_out, nowhere = made.problems
+    assert "assistants.d is left out: it names the component 'NONE'" in nowhere
     assert "'WRITTER', which does not exist. Did you mean 'WRITER'?" in visible
     assert "assistants.a is left out" in left_out
     assert "\x1b" not in left_out
@@ -283,6 +293,41 @@ async def test_a_question_uses_settings_secret_and_store_of_the_home(tmp_path: P
         assert isinstance(kept, ChatThread)
         assert [message.text for message in kept.messages] == ["Really?", "Yes."]
     assert home.chats_file.is_file()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'default_provider = "openai"\n[providers.openai]\nprofile = "openai"\nself_hosted = "yes"\n',
+        'default_provider = "openai"\n[provider.openai]\nprofile = "openai"\n',
+        'default_provider = "openai"\nproviders = "openai"\n',
+        'default_provider = "openai"\nproviders = 3\n',
+        'default_provider = 3\n',
+        'default_provder = "openai"\n',
+        'default_provider = "opneai"\n',
+    ],
+)
+async def test_a_provider_that_is_configured_wrong_is_refused_and_nobody_asked_instead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """Neither a profile of the same name, whose host is another one, nor the offline reader."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    home = Home.at(tmp_path)
+    home.settings_file.write_text(text)
+    async with open_lockgate(home) as gate:
+        with pytest.raises(UsageError, match=r"settings\.toml: |There is no provider 'opneai'"):
+            gate.provider()
+        assert len(gate.assembly.problems) == 1
+        assert gate.provider("offline").config.id == "offline"
+
+
+async def test_a_profile_can_be_the_default_provider(tmp_path: Path) -> None:
+    """It needs no entry."""
+    home = Home.at(tmp_path)
+    home.settings_file.write_text('default_provider = "offline"\n')
+    async with open_lockgate(home) as gate:
+        assert gate.provider().config.id == "offline"
+        assert gate.assembly.problems == ()
 
 
 async def test_overrides_win(tmp_path: Path) -> None:

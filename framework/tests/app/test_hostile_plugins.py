@@ -12,6 +12,7 @@ from lockgate.app import Configuration, InstanceConfig
 from lockgate.app.assembly import Assembly, assemble
 from lockgate.guard import Guard
 from lockgate.providers import ProviderProfile
+from lockgate.registry.catalog import catalog
 from lockgate.settings import ToolSettings
 from lockgate.settings.instances import Kind
 from lockgate.testing import Call, FakeProvider, PluginOf, answer_calls, answer_text, lockgate_for
@@ -78,7 +79,7 @@ async def problems_beside(**contributions: list[Any]) -> tuple[str, ...]:
                 await run.wait()
             assert run.text == "done"
             assert [trace.status.value for trace in run.traces] == ["SUCCESS"]
-            assert "fine" in [item.id for item in await gate.registry.catalog(None)]
+            assert "fine" in [item.id for item in await catalog(gate.registry, None)]
             return gate.assembly.problems
 
 

@@ -41,9 +41,12 @@ async def test_a_provider_is_rated_by_the_scheme_unless_the_instance_says_otherw
     """Confidence belongs to the configured instance and the scheme, never to a profile."""
     own = ProviderConfig("own", "p", api_key="k", confidence=ConfidenceLevel.HIGH)
     plain = ProviderConfig("plain", "p", api_key="k")
-    hosted = ProviderConfig("hosted", "p", api_key="k", self_hosted=True)
+    hosted = ProviderConfig("hosted", "p", base_url="http://127.0.0.2:9", api_key="k", self_hosted=True)
+    claimed = ProviderConfig("claimed", "p", api_key="k", self_hosted=True)  # at the vendor's own address
     rules = Rules(trusted_provider_ids=frozenset({"plain"}))
-    async with gate(own, plain, hosted, rules=rules) as made:
+    async with gate(own, plain, hosted, claimed, rules=rules) as made:
+        assert not made.provider("claimed").standing.self_hosted
+        assert any("'claimed' does not count as self-hosted" in problem for problem in made.assembly.problems)
         assert made.provider("own").standing.confidence is ConfidenceLevel.HIGH
         assert made.provider("plain").standing.confidence is ConfidenceLevel.MEDIUM
         assert made.provider("plain").standing.trusted

@@ -176,7 +176,7 @@ async def test_a_fault_of_the_framework_itself_costs_one_call(
 ) -> None:
     """Nothing of the result leaves, the log says what broke, and the run goes on."""
 
-    def broken(*_: Any) -> Any:
+    def broken(*_: Any, **__: Any) -> Any:
         raise LookupError("a fault")
 
     monkeypatch.setattr(place, broken)

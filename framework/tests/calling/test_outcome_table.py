@@ -16,6 +16,7 @@ from outcome_kit import (
     may_have,
     may_have_both,
     may_run,
+    may_run_again,
     names,
     order,
     reaches,
@@ -101,16 +102,19 @@ def test_the_page_has_a_cell_for_everything_there_is() -> None:
     """Every level, kind of data and restriction stands in it, once, in the documented order; nothing else does."""
     page = tables()
     assert len(page["Where a tool's arguments may go"]) == len(TOOLS)
+    assert len(page["How many calls an answer may make"]) == len(TOOLS)
     assert [row["a provider of"] for row in page["Which provider reaches which level"]] == list(L.__members__)
     assert order("confidence") == tuple(L.__members__)
     assert order("data security") == tuple(DataSourceSecurity.__members__)
     assert order("outbound") == tuple(OutboundDataRestriction.__members__)
     for restriction, (data, refuses) in product(OutboundDataRestriction, TOOLS):
-        assert may_run(restriction, data, refuses_itself=refuses) in (True, False)
+        once = may_run_again(restriction, data, refuses_itself=refuses, limit=1, so_far=0)
+        assert once == may_run(restriction, data, refuses_itself=refuses)
     for security, kind in product(DataSourceSecurity, KINDS):
         assert may_have(security, kind) in (True, False)
     endings = [
-        ending(minimum_reached=a, lets_go=b, may_have_it=c) for a, b, c in product((False, True), repeat=3)
+        ending(minimum_reached=a, lets_go=b, may_have_it=c, calls_left=d, may_have_chat=e)
+        for a, b, c, d, e in product((False, True), repeat=5)
     ]
     assert {found.happens for found in endings} == {
         "blocked before it ran", "withheld after it ran", "delivered"

@@ -19,6 +19,7 @@ from outcome_kit import (
     ending,
     may_have_both,
     may_run,
+    may_run_again,
     names,
     reaches,
     standing_of,
@@ -38,12 +39,16 @@ from lockgate.policy import (
     Denial,
     Minimum,
     OutboundDataRestriction,
+    OutboundMinimum,
     ProviderStanding,
+    SetBy,
+    SetByKind,
     ToolOutboundData,
     admission,
 )
 from lockgate.providers.contract import CallResult, RequestedCall
 from lockgate.registry import Registry, Rules
+from lockgate.registry.ceilings import Ceilings
 from lockgate.registry.preparation import Offer, Preparation
 from lockgate.settings.instances import Instance
 from lockgate.tools import ToolContext, ToolResult
@@ -56,6 +61,15 @@ OUTBOUND = [ChatRequirements(outbound=level) for level in OutboundDataRestrictio
 PROVIDERS = list(product((L.UNKNOWN, L.LOW, L.MEDIUM, L.HIGH), KINDS))
 TOOLS = list(product(ToolOutboundData, (False, True)))
 HIGHEST = standing_of(L.HIGH, SELF_HOSTED)
+FEW_STATES = [ChatRequirements(*state) for state in product(
+    (L.NONE, L.LOW, L.HIGH),
+    (DataSourceSecurity.NOT_SPECIFIED, DataSourceSecurity.SELF_HOSTED),
+    (OutboundDataRestriction.UNRESTRICTED, OutboundDataRestriction.ONLY_CONFIGURED_SERVICES),
+)]  # fmt: skip
+SOME_PROVIDERS = [(L.LOW, KINDS[0]), (L.LOW, SELF_HOSTED), (L.HIGH, KINDS[0])]
+
+ORGANIZATION = SetBy(SetByKind.ORGANIZATION, "Acme")
+WIKI = SetBy(SetByKind.DATA_SOURCE, "Wiki")
 
 SECRET = "the treasure lies under the third oak"
 ADDRESS = "https://treasure.example/oak"
@@ -135,20 +149,24 @@ async def _desk(minimums: Iterable[ConfidenceLevel] = (L.NONE,), rules: Rules | 
         )
         for (data, refuses), minimum in product(TOOLS, minimums)
     ]
-    desk = Desk(registry(*(("pack", "tools", item) for item in tools), rules=rules))
+    desk = Desk(registry(*(("pack", "tools", item) for item in tools)))
     everything = [item.definition.id for item in tools]
     desk.offer = await Preparation(desk.found, SERVICES).prepare(ChatThread(), HIGHEST, Components.CHAT, everything)
     assert sorted(item.id for item in desk.offer.tools) == sorted(everything)
+    if rules is not None:  # in force since the offer was made
+        desk.found = registry(*(("pack", "tools", item) for item in tools), rules=rules)
     return desk
 
 
 async def _called(
     desk: Desk, tool_id: str, chat: ChatRequirements, result: ToolResult, *, standing: ProviderStanding,
-    minimum: Minimum | None = None, disk_full: bool = False,
+    minimum: Minimum | None = None, disk_full: bool = False, others: Iterable[ChatRequirements] = (),
 ) -> Called:
-    """Execute one call in a chat of its own."""
+    """Execute one call in a chat of its own. `others` is what another process demands before each look at the store."""
     events: list[Event] = []
     stored: list[ChatRequirements] = []
+    meanwhile = iter(others)
+    held = [chat]
 
     def admits(requirements: ChatRequirements) -> Denial | None:
         return admission(requirements, standing, minimum)
@@ -157,13 +175,14 @@ async def _called(
         if disk_full:
             raise OSError("the disk is full")
         stored.append(requirements)
-        return requirements
+        held.append(held[-1].join(next(meanwhile, NOTHING)).join(requirements))
+        return held[-1]
 
     executor = Executor(
         ChatThread("chat", requirements=chat),
         Surroundings(
             registry=lambda: desk.found, offer=desk.offer, standing=lambda: standing, admission=admits,
-            component=Components.CHAT, services=lambda: SERVICES, guard=Guard(), limits=Limits(), store=store,
+            component=Components.CHAT, services=lambda: SERVICES, guard=Guard(), limits=Limits, store=store,
             emit=events.append,
         ),
     )
@@ -182,8 +201,11 @@ def _held_against(
     assert trace.status is (TraceStatus.SUCCESS if page.arrives else TraceStatus.BLOCKED)
     after = called.executor.chat.requirements
     assert names(after) == (together(chat, result) if page.raised else names(chat))
-    rises = after is not chat
-    assert rises == bool(called.stored) == any(isinstance(event, RequirementsRaised) for event in called.events)
+    joined = chat.join(result)
+    rises = page.raised and joined is not chat
+    assert called.stored == ([chat, joined] if rises else [])
+    raises = [event.requirements for event in called.events if isinstance(event, RequirementsRaised)]
+    assert raises == ([joined] if rises else [])
     assert called.result.call_id == "c1"
     text = called.traces_of_content()
     assert (SECRET in text) == (ADDRESS in text) == page.arrives
@@ -199,10 +221,11 @@ async def test_results_are_delivered_or_withheld_as_the_page_says() -> None:
         for chat, result in product(STATES, results):
             called = await _called(desk, tool_id, chat, result, standing=standing)
             may = may_have_both(together(chat, result.requires), level, kind)
-            page = ending(minimum_reached=True, lets_go=True, may_have_it=may)
+            has_chat = may_have_both(names(chat), level, kind)
+            page = ending(minimum_reached=True, lets_go=True, may_have_it=may, may_have_chat=has_chat)
             _held_against(page, called, desk, chat, result.requires)
             seen.add(page.happens)
-    assert seen == {"withheld after it ran", "delivered"}
+    assert seen == {"blocked before it ran", "withheld after it ran", "delivered"}
 
 
 async def test_calls_run_or_are_blocked_as_the_page_says() -> None:
@@ -282,3 +305,194 @@ async def test_the_minimum_of_all_providers_withholds_results_too() -> None:
         )
         assert (called.result.content == CONTENT) == reaches(level, minimum)
         assert (SECRET in called.traces_of_content()) == reaches(level, minimum)
+
+
+async def test_what_another_process_demands_meanwhile_counts_before_anything_is_written() -> None:
+    """All 5,184 combinations: what a result demands that may not be given after that is not stored, the rest stays."""
+    desk, seen = await _desk(), set()
+    tool_id = _tool_id(ToolOutboundData.NONE, refuses=False)
+    for (level, kind), chat, label, other in product(SOME_PROVIDERS, FEW_STATES, FEW_STATES, FEW_STATES):
+        standing = standing_of(level, kind)
+        called = await _called(
+            desk, tool_id, chat, ToolResult(CONTENT, requires=label), standing=standing, others=(other,)
+        )
+        own = chat.join(label)
+        asks = own is not chat and may_have_both(names(own), level, kind)
+        everything = own.join(other) if asks else own
+        arrives = may_have_both(names(everything), level, kind)
+        after = everything if arrives else chat.join(other) if asks else chat
+        assert names(called.executor.chat.requirements) == names(after)
+        assert called.executor.traces[0].status is (TraceStatus.SUCCESS if arrives else TraceStatus.BLOCKED)
+        assert (called.result.content == CONTENT) == (SECRET in called.traces_of_content()) == arrives
+        written = [names(requirements) for requirements in called.stored]
+        assert written == ([names(chat), names(everything)] if asks and arrives else [names(chat)] if asks else [])
+        seen.add((asks, arrives, after is chat))
+    assert seen == {(False, False, True), (False, True, True), (True, False, False), (True, True, False)}
+
+
+async def test_what_another_process_demands_at_the_last_moment_withholds_the_result() -> None:
+    """Between the look and the write: the write tells, and the chat in hand knows all that is stored now."""
+    desk, tool_id = await _desk(), _tool_id(ToolOutboundData.NONE, refuses=False)
+    label = ChatRequirements(L.LOW)
+    for level in LEVELS:
+        other = ChatRequirements(level)
+        called = await _called(
+            desk, tool_id, NOTHING, ToolResult(CONTENT, requires=label), standing=standing_of(L.MEDIUM, KINDS[0]),
+            others=(NOTHING, other),
+        )
+        arrives = level <= L.MEDIUM
+        (trace,) = called.executor.traces
+        assert (trace.status, trace.was_executed) == (TraceStatus.SUCCESS if arrives else TraceStatus.BLOCKED, True)
+        assert called.stored == [NOTHING, label]
+        assert called.executor.chat.requirements == label.join(other)
+        assert (called.result.content == CONTENT) == (SECRET in called.traces_of_content()) == arrives
+        assert [event.requirements for event in called.events if isinstance(event, RequirementsRaised)] == [
+            label.join(other)
+        ]
+
+
+def _executor(
+    desk: Desk, chat: ChatRequirements, most: int, standing: ProviderStanding = HIGHEST
+) -> Executor:
+    """Return an executor of a run in which a chat of these requirements is asked; whatever it stores is stored."""
+    events: list[Event] = []
+
+    async def store(requirements: ChatRequirements) -> ChatRequirements:
+        return requirements
+
+    return Executor(
+        ChatThread("chat", requirements=chat),
+        Surroundings(
+            registry=lambda: desk.found, offer=desk.offer, standing=lambda: standing,
+            admission=lambda requirements: admission(requirements, standing), component=Components.CHAT,
+            services=lambda: SERVICES, guard=Guard(), limits=lambda: Limits(max_restricted_calls=most), store=store,
+            emit=events.append,
+        ),
+    )
+
+
+async def _runs(desk: Desk, executor: Executor, tool_id: str, arguments: str | None = None) -> bool:
+    """Execute one more call; tell whether the tool ran. What did not run is refused in words, and raised nothing."""
+    desk.ran, before = 0, executor.chat
+    number = len(executor.traces)
+    result = await executor.execute(RequestedCall(f"c{number}", tool_id, arguments or f'{{"number": {number}}}'))
+    assert result.is_error == (desk.ran == 0)
+    assert executor.traces[-1].was_executed == (desk.ran == 1)
+    if not desk.ran:
+        assert executor.traces[-1].status is not TraceStatus.SUCCESS
+        assert executor.chat is before
+    return desk.ran == 1
+
+
+async def test_a_tool_runs_as_often_as_the_page_says() -> None:
+    """Every restriction, kind of tool and limit from none to three, demanded by the chat or of every chat."""
+    for restriction, most, of_all in product(OutboundDataRestriction, range(4), (False, True)):
+        bound = OutboundMinimum(restriction, ORGANIZATION)
+        desk = await _desk(rules=Rules(ceilings=Ceilings(outbound=bound)) if of_all else None)
+        chat = NOTHING if of_all else ChatRequirements(outbound=restriction, outbound_by=WIKI)
+        for data, refuses in TOOLS:
+            executor = _executor(desk, chat, most)
+            for so_far in range(6):
+                again = may_run_again(restriction, data, refuses_itself=refuses, limit=most, so_far=so_far)
+                assert await _runs(desk, executor, _tool_id(data, refuses=refuses)) == again
+                page = ending(
+                    minimum_reached=True, lets_go=may_run(restriction, data, refuses_itself=refuses),
+                    may_have_it=True, calls_left=again,
+                )
+                assert page.ran == again
+                if refuses and not again:
+                    told = executor.traces[-1].status_message
+                    assert f"{most} calls" in told
+                    assert f"demanded by {ORGANIZATION if of_all else WIKI}" in told
+                    assert executor.traces[-1].status is TraceStatus.BLOCKED
+
+
+SEARCH = _tool_id(ToolOutboundData.THIRD_PARTY_QUERIES, refuses=True)
+PAGES = _tool_id(ToolOutboundData.MODEL_CHOSEN_ADDRESSES, refuses=True)
+AT_HOME = _tool_id(ToolOutboundData.CONFIGURED_SERVICE, refuses=False)
+RESTRICTED = ChatRequirements(outbound=OutboundDataRestriction.ONLY_LINKS_FROM_CHAT)
+
+
+async def test_tools_that_are_limited_share_one_count() -> None:
+    """Two tools that leave make two calls; a call that stays at home is no part of it, before and after."""
+    desk = await _desk()
+    executor = _executor(desk, RESTRICTED, 2)
+    order = (AT_HOME, SEARCH, AT_HOME, PAGES, SEARCH, PAGES, AT_HOME)
+    ran = [await _runs(desk, executor, tool_id) for tool_id in order]
+    assert ran == [True, True, True, True, False, False, True]
+
+
+async def test_only_what_was_done_under_a_restriction_is_counted() -> None:
+    """Calls before a result restricts the chat cost nothing; that very call is made before it, too."""
+    desk = await _desk()
+    executor = _executor(desk, NOTHING, 1)
+    assert [await _runs(desk, executor, PAGES) for _ in range(3)] == [True] * 3
+    desk.result = ToolResult("x", requires=RESTRICTED)
+    assert await _runs(desk, executor, PAGES)
+    assert executor.chat.requirements == RESTRICTED
+    assert [await _runs(desk, executor, PAGES) for _ in range(2)] == [True, False]
+
+
+async def test_a_call_that_sends_nothing_is_not_counted_and_one_that_fails_is() -> None:
+    """Arguments nobody can read, and a tool of an unknown name, send nothing; a withheld result was asked for."""
+    desk = await _desk()
+    executor = _executor(desk, RESTRICTED, 1, standing_of(L.LOW, SELF_HOSTED))
+    assert not await _runs(desk, executor, PAGES, "[1")
+    assert not await _runs(desk, executor, "unknown")
+    desk.result = ToolResult(CONTENT, requires=ChatRequirements(L.HIGH))
+    desk.ran = 0
+    withheld = await executor.execute(RequestedCall("w", PAGES, "{}"))
+    assert (desk.ran, withheld.is_error) == (1, True)
+    assert not await _runs(desk, executor, PAGES)
+
+
+async def test_a_call_that_is_neither_run_nor_answered_is_counted_and_noted() -> None:
+    """Like any other it counts for the limit; the next call gets the next number."""
+    desk = await _desk()
+    executor = _executor(desk, NOTHING, 0)
+    executor.invalid(RequestedCall("", "search", "{}"), "It has no ID.")
+    executor.invalid(RequestedCall("x", "", "{}"), "It has no name.")
+    assert executor.calls == 2
+    assert [(trace.order, trace.tool_id, trace.tool_name, trace.call_id, trace.status, trace.status_message)
+            for trace in executor.traces] == [
+        (1, "", "search", "", TraceStatus.ERROR, "It has no ID."),
+        (2, "", "Invalid tool call", "x", TraceStatus.ERROR, "It has no name."),
+    ]  # fmt: skip
+    assert await _runs(desk, executor, AT_HOME)
+    assert (executor.calls, executor.traces[-1].order) == (3, 3)
+
+
+async def test_a_call_of_a_tool_that_is_not_offered_names_those_that_are() -> None:
+    """In the words of the model; its trace says no more than that, and there may be none at all."""
+    desk = await _desk()
+    offered = ", ".join(item.id for item in desk.offer.tools)
+    nothing = Desk(desk.found)
+    for shown, told in ((desk, f" Available tools are: {offered}."), (nothing, "")):
+        executor = _executor(shown, NOTHING, 0)
+        result = await executor.execute(RequestedCall("c1", "fly", "{}"))
+        assert result == CallResult("c1", f"The tool 'fly' is not available.{told}", is_error=True)
+        (trace,) = executor.traces
+        assert (trace.tool_id, trace.status, trace.was_executed) == ("fly", TraceStatus.BLOCKED, False)
+        assert trace.status_message == "The tool is not available in this context."
+
+
+async def test_arguments_nobody_can_read_are_not_given_to_a_tool_that_would_take_them() -> None:
+    """Neither does a call that the adapter could not make out."""
+    class Lenient(AnyTool):
+        def parse(self, arguments: str) -> Any:
+            return {}
+
+    desk: Desk
+
+    async def work(arguments: dict[str, Any], context: ToolContext) -> ToolResult:
+        return await desk.work(arguments, context)
+
+    desk = Desk(registry(("pack", "tools", Lenient(work, "lenient"))))
+    desk.offer = await Preparation(desk.found, SERVICES).prepare(ChatThread(), HIGHEST, Components.CHAT, ["lenient"])
+    executor = _executor(desk, NOTHING, 0)
+    assert not await _runs(desk, executor, "lenient", "[1")
+    result = await executor.execute(RequestedCall("c2", "lenient", "{}", problem="The call was cut off."))
+    assert (desk.ran, result.is_error) == (0, True)
+    assert executor.traces[-1].status is TraceStatus.ERROR
+    assert await _runs(desk, executor, "lenient", "{}")
+    assert executor.calls == 3

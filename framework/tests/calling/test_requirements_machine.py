@@ -1,7 +1,7 @@
-"""Chats that live for long: asked by many providers, reloaded, forked, exported, raised by others, as rules change.
+"""Chats that live for long: asked by many providers, reloaded, forked, exported, raised and removed by others.
 
-Whatever happens in whatever order, no requirement ever falls, no secret reaches a provider that may not have it, and
-the stored chat is the chat.
+Whatever happens in whatever order, and whatever rules come into force meanwhile, no requirement ever falls and none
+rises by what was withheld, no secret reaches a provider that may not have it, and the stored chat is the chat.
 
 `LOCKGATE_EXAMPLES=20 pytest framework/tests/calling/test_requirements_machine.py` tries twenty times as many lives,
 with other random numbers each time.
@@ -109,7 +109,7 @@ LAWS = st.integers(0, len(_LAWS) - 1).map(lambda place: _LAWS[place])
 
 CALLS = st.builds(
     Call, st.sampled_from(sorted(TOOLS)), LABELS, st.none() | st.none() | st.none() | LAWS,
-    st.just(NOTHING) | st.just(NOTHING) | LABELS, st.booleans(),
+    st.just(NOTHING) | st.just(NOTHING) | LABELS, st.booleans(), st.integers(0, 9).map(lambda number: number == 9),
 )  # fmt: skip
 PLANS = st.lists(st.lists(CALLS, min_size=1, max_size=3), max_size=3)
 PLACES = st.sampled_from((0, 1))
@@ -131,7 +131,7 @@ class Lives(RuleBasedStateMachine):
         self.world.seen = self.seen
         self.memory: MemoryChatStore | None = None
         self.reached: dict[str, ChatRequirements] = {}
-        """ID of a chat → the most that was ever demanded of it, as far as anybody was told."""
+        """ID of a chat → the most ever demanded of it, as far as anybody was told; begun anew once it was removed."""
         self.saved: set[str] = set()
 
     def _store(self) -> ChatStore:
@@ -185,7 +185,7 @@ class Lives(RuleBasedStateMachine):
         world = self.world
         known = self.reached.get(chat.id, NOTHING).join(chat.requirements)
         may_begin, before = place.law.admits(known, provider), len(world.calls)
-        world.raised.pop(chat.id, None)
+        world.forget(chat.id)
         asked_before = len(place.model.conversations)
         run = place.gate.ask(chat, "Go on?", provider=provider, selected=sorted(TOOLS))
         events: list[Event] = []
@@ -200,11 +200,22 @@ class Lives(RuleBasedStateMachine):
         if may_begin:
             assert covers(run.chat.requirements, known)
         assert covers(run.chat.requirements, chat.requirements)
-        raised = world.raised.get(chat.id, NOTHING)
-        self.reached[chat.id] = known.join(run.chat.requirements).join(raised)
+        self.reached[chat.id] = self._reached_by(run.chat, known, range(before, len(world.calls)))
         self.saved.add(chat.id)
         await self._stored_is(run.chat, place)
         return run.chat
+
+    def _reached_by(self, chat: ChatThread, known: ChatRequirements, numbers: Sequence[int]) -> ChatRequirements:
+        """Say what a chat demands after a run: what it did, what arrived, what others demanded, not what was withheld.
+
+        What others demanded before they removed the chat is gone with it, unless the run had heard of it by then.
+        """
+        world = self.world
+        for number in numbers:
+            if world.expected.get(number):
+                known = known.join(world.labels[number])
+        assert covers(known.join(world.ever_raised.get(chat.id, NOTHING)), chat.requirements)
+        return known.join(world.raised.get(chat.id, NOTHING)).join(chat.requirements)
 
     def _settle(self, run: Run, numbers: Sequence[int], events: str) -> None:
         """Compare what became of each call with what was said beforehand; withheld secrets must be nowhere."""
@@ -226,7 +237,9 @@ class Lives(RuleBasedStateMachine):
             loaded = await store.load(chat.id)
             assert loaded is not None
             assert _levels(loaded.requirements) == _levels(self.reached[chat.id])
-            assert _kept(replace(loaded, requirements=chat.requirements)) == _kept(chat)
+            own = {message.id for message in chat.messages}
+            messages = tuple(message for message in loaded.messages if message.id in own)  # others asked, too
+            assert _kept(replace(loaded, requirements=chat.requirements, messages=messages)) == _kept(chat)
 
     @rule(target=threads)
     def new_chat(self) -> ChatThread:
@@ -309,6 +322,21 @@ class Lives(RuleBasedStateMachine):
         self.reached[chat.id] = self.reached.get(chat.id, NOTHING).join(label)
         assert _levels(stored) == _levels(self.reached[chat.id])
 
+    @rule(chat=threads, here=PLACES)
+    def remove(self, chat: ChatThread, here: int) -> None:
+        """A stored chat is removed with what it demands; whoever holds it in hand goes on with what the value says."""
+        assert self.runner.run(self.world.places[here].store.delete(chat.id)) == (chat.id in self.saved)
+        if chat.id in self.saved:
+            self.seen["removed"] += 1
+            self.saved.remove(chat.id)
+            del self.reached[chat.id]
+            self._await(*(self._is_gone(place.store, chat.id) for place in self.world.places))
+
+    async def _is_gone(self, store: ChatStore, chat_id: str) -> None:
+        assert await store.load(chat_id) is None
+        assert chat_id not in [row.id for row in await store.list_chats(1_000)]
+        assert await store.raise_requirements(chat_id, NOTHING) == NOTHING
+
     @rule()
     def restart(self) -> None:
         """Both processes end and begin again."""
@@ -375,7 +403,7 @@ def test_no_requirement_ever_falls_whatever_happens_to_a_chat() -> None:
     )  # fmt: skip
     for what in (
         "in memory", "on disk", "answers", "denials", "denials in the middle", "delivered", "withheld", "not run",
-        "rounds", "secrets in a request",
+        "rounds", "secrets in a request", "removed", "removed while it was answered",
     ):
         if not Lives.seen[what]:
             pytest.fail(f"no life knew {what}: {Lives.seen}")

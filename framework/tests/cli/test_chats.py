@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sqlite3
 import stat
 from dataclasses import replace
@@ -266,6 +267,51 @@ def test_a_file_that_is_there_is_not_written_over(home: Path, tmp_path: Path) ->
     assert file.read_text() == "mine"
     assert lockgate(home, "chats", "export", "c1", "-o", file, "--replace").status == 0
     assert json.loads(file.read_text())["format"] == "lockgate-chat"
+
+
+@pytest.mark.parametrize("more", [[], ["--replace"]], ids=["new", "replace"])
+@pytest.mark.parametrize("kind", ["device", "folder", "pipe", "link to a device", "link to a file", "link to nothing"])
+def test_what_is_no_file_is_not_written_to(home: Path, tmp_path: Path, kind: str, more: list[str]) -> None:
+    """A device stays a device; a link is not written through, and not replaced by a file."""
+    place, real = tmp_path / "place", tmp_path / "real"
+    if kind == "device":
+        place = Path(os.devnull)
+    elif kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        ends = {"a device": Path(os.devnull), "a file": real, "nothing": tmp_path / "none"}
+        place.symlink_to(ends[kind.removeprefix("link to ")])
+        real.write_text("mine")
+    before = place.lstat().st_mode
+    ran = lockgate(home, "chats", "export", "c1", "-o", place, *more)
+    assert ran.status == 2, ran
+    assert ("is a link to" if "link" in kind else "a folder" if kind == "folder" else "no regular file") in ran.err
+    assert place.lstat().st_mode == before
+    assert not (tmp_path / "none").exists()
+    assert not real.exists() or real.read_text() == "mine"
+
+
+def test_an_export_makes_no_folder_and_leaves_a_read_only_file(home: Path, tmp_path: Path) -> None:
+    """The folder is named; what is read-only stays as it is."""
+    ran = lockgate(home, "chats", "export", "c1", "-o", tmp_path / "some" / "chat.json")
+    assert (ran.status, f"There is no folder {tmp_path / 'some'}." in ran.err) == (2, True)
+    assert not (tmp_path / "some").exists()
+    kept = tmp_path / "kept.json"
+    kept.write_text("mine")
+    kept.chmod(0o444)
+    ran = lockgate(home, "chats", "export", "c1", "-o", kept, "--replace")
+    assert (ran.status, "read-only (mode 0444)" in ran.err, kept.read_text()) == (3, True, "mine")
+
+
+def test_an_export_over_a_file_that_others_could_read_is_private(home: Path, tmp_path: Path) -> None:
+    """It holds all that the chat holds."""
+    file = tmp_path / "chat.json"
+    file.write_text("old")
+    file.chmod(0o644)
+    assert lockgate(home, "chats", "export", "c1", "-o", file, "--replace").status == 0
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_a_file_somebody_tampered_with(home: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Who demanded a level, in any sequence and bracketing of joins; and reading requirements back from any text."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 
 from hypothesis import given
@@ -110,3 +111,32 @@ def test_names_and_origins_survive_being_written_and_read(written: ChatRequireme
     """What is written by name is read back whole, with who set each level."""
     by = (written.confidence_by, written.data_security_by, written.outbound_by)
     assert requirements_from_stored(*(getattr(written, axis).name for axis in AXES), by=by) == written
+
+
+def test_a_rise_in_one_axis_leaves_the_others_named_as_they_were() -> None:
+    """Whoever reached a level first stays named although another demands the same, and more elsewhere."""
+    wiki, mail = (SetBy(SetByKind.DATA_SOURCE, name) for name in ("Wiki", "Mail"))
+    security, outbound = DataSourceSecurity, OutboundDataRestriction
+    held = ChatRequirements(
+        ConfidenceLevel.LOW, security.ALLOW_ANY, outbound.ONLY_LINKS_FROM_CHAT, wiki, wiki, wiki
+    )
+    same = replace(held, confidence_by=mail, data_security_by=mail, outbound_by=mail)
+    assert held.join(replace(same, confidence=ConfidenceLevel.HIGH)) == replace(
+        held, confidence=ConfidenceLevel.HIGH, confidence_by=mail
+    )
+    assert held.join(replace(same, data_security=security.SELF_HOSTED)) == replace(
+        held, data_security=security.SELF_HOSTED, data_security_by=mail
+    )
+    assert held.join(replace(same, outbound=outbound.ONLY_CONFIGURED_SERVICES)) == replace(
+        held, outbound=outbound.ONLY_CONFIGURED_SERVICES, outbound_by=mail
+    )
+
+
+def test_whoever_set_a_rule_is_named_with_what_is_known() -> None:
+    """Kind, name and place; a line without a file is no place, a file without a line is."""
+    assert str(SetBy(SetByKind.USER)) == "user"
+    assert str(SetBy(SetByKind.ORGANIZATION, "Acme")) == "organization 'Acme'"
+    assert str(SetBy(SetByKind.ORGANIZATION, file="plugin.lua")) == "organization (plugin.lua)"
+    assert str(SetBy(SetByKind.ORGANIZATION, file="plugin.lua", line=0)) == "organization (plugin.lua:0)"
+    assert str(SetBy(SetByKind.ORGANIZATION, "Acme", "plugin.lua", 12)) == "organization 'Acme' (plugin.lua:12)"
+    assert str(SetBy(SetByKind.ORGANIZATION, line=12)) == "organization"

@@ -11,6 +11,7 @@ from registry_kit import reasons, registry, simple
 from lockgate.chat import ChatThread
 from lockgate.policy import ConfidenceLevel, ProviderStanding
 from lockgate.registry import Offer, Preparation, Registry, Rules
+from lockgate.registry.catalog import catalog
 from lockgate.settings import ToolSettings
 from lockgate.tools import (
     Components,
@@ -301,7 +302,7 @@ async def test_a_tool_that_fails_while_it_is_looked_at_costs_itself(methods: dic
     assert [item.id for item in offer.tools] == ["fine"]
     assert "plugins doctor" in offer.left_out["bad"].why
     assert made.incidents.incidents[0].owner.distribution == "a"
-    assert "fine" in [item.id for item in await made.catalog(None, context_tools=True)]
+    assert "fine" in [item.id for item in await catalog(made, None, context_tools=True)]
 
 
 async def test_what_a_plugin_answers_is_made_plain_away_from_the_event_loop() -> None:
@@ -348,7 +349,7 @@ async def test_a_tool_that_cannot_say_its_name_has_one_made_of_its_id(texts: Any
     made = registry(("a", "tools", bad(texts=texts)), ("b", "tools", simple("fine")))
     assert made.texts("bad").name == "Bad"
     assert made.texts("bad", "de").name == "Bad"
-    items = {item.id: item.texts.name for item in await made.catalog(None, "fr", context_tools=True)}
+    items = {item.id: item.texts.name for item in await catalog(made, None, "fr", context_tools=True)}
     assert items == {"bad": "Bad", "fine": "Fine"}
     assert [item.id for item in (await prepared(made)).tools] == ["bad", "fine"]
     assert made.incidents.incidents[0].what == "texts of bad"

@@ -8,6 +8,7 @@ from registry_kit import reasons, registry, simple
 
 from lockgate.policy import ConfidenceLevel, ToolOutboundData
 from lockgate.registry import Rules
+from lockgate.registry.catalog import catalog
 from lockgate.settings import FixedOptions, Setting, ToolSettings
 from lockgate.tools import Components, Tool, ToolActivation, ToolCollection, ToolDefinition, Visibility
 
@@ -132,8 +133,8 @@ async def test_the_catalog_lists_by_display_name() -> None:
         ("a", "tools", simple("ctx", activation=ToolActivation.CONTEXT)),
         ("a", "tools", simple("elsewhere", visible_in=Visibility(chat=False))),
     )  # fmt: skip
-    assert [item.id for item in await made.catalog(Components.CHAT)] == ["a_tool", "b_tool"]
-    everything = await made.catalog(None, context_tools=True)
+    assert [item.id for item in await catalog(made, Components.CHAT)] == ["a_tool", "b_tool"]
+    everything = await catalog(made, None, context_tools=True)
     assert [item.id for item in everything] == ["a_tool", "ctx", "elsewhere", "b_tool"]
 
 

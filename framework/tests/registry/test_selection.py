@@ -3,8 +3,9 @@
 import pytest
 from registry_kit import registry, simple
 
-from lockgate.policy import BUILT_IN, BY_USER, ConfidenceLevel
+from lockgate.policy import BUILT_IN, BY_USER, ConfidenceLevel, SetBy, SetByKind
 from lockgate.registry import Minimum, Rules
+from lockgate.registry.selection import Selection, SelectionOrigin, is_selection_visible, selection_of_chat
 from lockgate.tools import Components, ToolActivation, ToolCollection
 
 L = ConfidenceLevel
@@ -65,3 +66,55 @@ def test_defaults_of_a_component_are_normalized() -> None:
     made = registry(*ITEMS, rules=Rules(default_tools={"CHAT": ("read_mail", "semantic_search")}))
     assert made.default_selection(Components.CHAT) == {"mailboxes"}
     assert made.default_selection(Components.WRITER) == frozenset()
+
+
+ORGANIZATION = SetBy(SetByKind.ORGANIZATION, "Acme")
+SHOWN_BY_ITSELF = {
+    "CHAT", "GATEWAY", "MCP", "CODING_ASSISTANT", "SLIDE_BUILDER_ASSISTANT", "DOCUMENT_ANALYSIS_ASSISTANT"
+}
+
+
+@pytest.mark.parametrize("component", list(Components), ids=lambda component: component.value)
+def test_what_a_chat_selects_in_a_component(component: Components) -> None:
+    """Its own choice, be it empty, before the defaults of that component; hidden where nobody can see it."""
+    rules = Rules(default_tools={component.value: ("one",), "OTHER": ("two",)}, default_tools_by=ORGANIZATION)
+    hidden, name = component.value not in SHOWN_BY_ITSELF, component.value
+    assert is_selection_visible(rules, component) == (not hidden)
+    chosen = selection_of_chat(rules, component, ("b", "a"))
+    assert chosen == Selection(("b", "a"), SelectionOrigin.CHAT, BUILT_IN, name, hidden)
+    assert selection_of_chat(rules, component, ()) == Selection((), SelectionOrigin.CHAT, BUILT_IN, name, hidden)
+    defaults = selection_of_chat(rules, component, None)
+    assert defaults == Selection(("one",), SelectionOrigin.DEFAULTS, ORGANIZATION, name, hidden)
+    nothing = selection_of_chat(Rules(), component, None)
+    assert nothing == Selection((), SelectionOrigin.DEFAULTS, BUILT_IN, name, hidden)
+    seen = Rules(visible_selection_components=frozenset({name}))
+    assert not selection_of_chat(seen, component, None).hidden
+    assert not selection_of_chat(seen, component, ()).hidden
+
+
+def test_a_selection_says_who_chose() -> None:
+    """In words for a person; IDs alone are a caller's, and a selection stays itself."""
+    assert str(Selection((), SelectionOrigin.ASSISTANT, name="x")) == "the assistant 'x'"
+    defaults = Selection((), SelectionOrigin.DEFAULTS, ORGANIZATION, "CHAT")
+    assert str(defaults) == "the defaults of CHAT (set by organization 'Acme')"
+    assert str(Selection((), SelectionOrigin.CHAT)) == "the chat"
+    assert str(Selection.of(["a", "b"])) == "whoever asks"
+    assert Selection.of(iter(["a", "b"])) == Selection(("a", "b"), SelectionOrigin.CALLER, BUILT_IN, "", hidden=False)
+    assert Selection.of(defaults) is defaults
+
+
+def test_companions_come_along_as_far_as_they_go_and_say_who_brought_them() -> None:
+    """Companions of companions, in a circle as well; what somebody selected was brought by nobody."""
+    made = registry(
+        ("a", "tools", simple("first", companions=("second_tool", "gone"))),
+        ("a", "tools", simple("second_tool", companions=("third",))), ("a", "tools", simple("second_other")),
+        ("a", "collections", ToolCollection("second", ("second_tool", "second_other"))),
+        ("a", "tools", simple("third", companions=("first", "watch"))),
+        ("a", "tools", simple("watch", activation=ToolActivation.CONTEXT)),
+    )
+    assert made.companions(["first"]) == {"second": "first", "gone": "first", "third": "second_tool"}
+    assert made.companions(["first", "second_other"]) == {"gone": "first", "third": "second_tool"}
+    assert made.normalize_selection(["third"]) == {"first", "second", "gone", "third"}
+    assert made.expand_selection(["first"]) == {"first", "second_tool", "second_other", "gone", "third"}
+    assert made.companions([]) == {}
+    assert [made.is_known(name) for name in ("second", "second_tool", "gone")] == [True, True, False]

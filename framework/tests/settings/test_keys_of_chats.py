@@ -30,18 +30,18 @@ def test_entries_have_their_values() -> None:
 WRONG: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "enforced by a text": (
         {"confidence": {"enforce_global_minimum": "false"}},
-        "has the value 'false'; valid are true and false, without quotes; until it is right, the minimum is enforced",
-        {"enforce_global_minimum": True, "global_minimum": ConfidenceLevel.NONE},
+        "valid are true and false, without quotes; until it is right, every provider needs the confidence HIGH",
+        {"enforce_global_minimum": True, "global_minimum": ConfidenceLevel.HIGH},
     ),
     "a level nobody knows": (
-        {"confidence": {"global_minimum": "HIHG"}},
-        "Did you mean 'HIGH'?; until it is right, it counts as HIGH",
-        {"global_minimum": ConfidenceLevel.HIGH},
+        {"confidence": {"global_minimum": "HIHG", "enforce_global_minimum": True}},
+        "Did you mean 'HIGH'?; until it is right, every provider needs the confidence HIGH",
+        {"enforce_global_minimum": True, "global_minimum": ConfidenceLevel.HIGH},
     ),
     "a level that is no demand": (
         {"confidence": {"global_minimum": "UNKNOWN"}},
-        "it counts as HIGH",
-        {"global_minimum": ConfidenceLevel.HIGH},
+        "it counts as HIGH when enforced",
+        {"enforce_global_minimum": False, "global_minimum": ConfidenceLevel.NONE},
     ),
     "a preview by a text": (
         {"previews": {"A": "on", "B": True, "C": 1.5}},
@@ -51,13 +51,13 @@ WRONG: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "previews that are no table": ({"previews": ["A"]}, "[previews]", {"previews": {}, "all_previews_off": True}),
     "components as a text": (
         {"visible_tool_selection_components": "CHAT"},
-        "only components in a list show it",
+        "no component shows it through this key",
         {"visible_selection_components": frozenset()},
     ),
     "too many restricted calls": (
-        {"limits": {"max_restricted_calls": 1001}}, "from 0 to 1000", {"max_restricted_calls": None},
+        {"limits": {"max_restricted_calls": 1001}}, "from 0 to 1000", {"max_restricted_calls": 0},
     ),
-    "a switch for a number": ({"limits": {"max_restricted_calls": False}}, "false", {"max_restricted_calls": None}),
+    "a switch for a number": ({"limits": {"max_restricted_calls": False}}, "false", {"max_restricted_calls": 0}),
     "a template that is no table": ({"chat_templates": {"t": "x"}}, "[chat_templates.NAME]", {"chat_templates": {}}),
     "templates that are no table": ({"chat_templates": 3}, "[chat_templates]", {"chat_templates": {}}),
     "tools as a text": (
@@ -104,7 +104,8 @@ def test_a_misspelt_key_of_an_entry_is_told(kind: str) -> None:
 @pytest.mark.parametrize("name", ["a\x1b[2J", "a\nb", "a\u202eb", "a\u2028b", "\x00", "\U000e0041"])
 def test_an_entry_whose_name_cannot_be_shown_is_left_out(kind: str, name: str) -> None:
     """The problem writes the name as TOML does, escaped."""
-    file = settings_from_table({kind: {name: {"profile": "x"} if kind == "providers" else {}, "b": {"profile": "x"}}})
+    entry = {"profile": "x"} if kind == "providers" else {}
+    file = settings_from_table({kind: {name: entry, "b": entry}})
     assert list(getattr(file, kind)) == ["b"]
     told = str(file.problems[0])
     assert told.isprintable()
