@@ -232,7 +232,7 @@ def directory(  # noqa: PLR0917 - what plugins brought and what is configured ar
     known_profiles: dict[str, Contribution] = _first(profiles, "provider profile", problems, pins or {})
     known = dict(configs)
     offline = known_profiles.get(OFFLINE)
-    if offline is not None and OFFLINE not in known:
+    if offline is not None and OFFLINE not in known and OFFLINE not in (refused or {}):
         first_party = offline.owner.distribution == _OFFLINE_DISTRIBUTION or offline.owner.first_party
         known[OFFLINE] = ProviderConfig(
             OFFLINE, OFFLINE, name=offline.value.title, self_hosted=first_party, set_by=BUILT_IN
