@@ -137,6 +137,11 @@ class SetBy:
         named = f"{self.kind.value} {self.name!r}" if self.name else self.kind.value
         return f"{named} ({place})" if place else named
 
+    @property
+    def phrase(self) -> str:
+        """Words that go on a sentence: ``set by user (settings.toml:3)``, ``built in``."""
+        return "built in" if self.kind is SetByKind.BUILT_IN and not self.name else f"set by {self}"
+
 
 BUILT_IN = SetBy(SetByKind.BUILT_IN)
 BY_USER = SetBy(SetByKind.USER)
@@ -253,14 +258,14 @@ class ChatRequirements:
             return Denial(
                 DenialReason.CONFIDENCE,
                 self.confidence_by,
-                f"This chat requires a provider with confidence {self.confidence.name} or higher, set by "
-                f"{self.confidence_by}; the provider {standing.id!r} has {standing.confidence.name}.",
+                f"This chat requires a provider with confidence {self.confidence.name} or higher, "
+                f"{self.confidence_by.phrase}; the provider {standing.id!r} has {standing.confidence.name}.",
             )
         if self.data_security >= DataSourceSecurity.SELF_HOSTED and not (standing.self_hosted or standing.trusted):
             return Denial(
                 DenialReason.DATA_SECURITY,
                 self.data_security_by,
-                f"This chat holds content for self-hosted providers only, set by {self.data_security_by}; "
+                f"This chat holds content for self-hosted providers only, {self.data_security_by.phrase}; "
                 f"the provider {standing.id!r} is not self-hosted.",
             )
         return None
@@ -287,7 +292,7 @@ def admission(
         return Denial(
             DenialReason.GLOBAL_MINIMUM,
             global_minimum.set_by,
-            f"Every provider needs confidence {global_minimum.level.name} or higher, set by {global_minimum.set_by}; "
+            f"Every provider needs confidence {global_minimum.level.name} or higher, {global_minimum.set_by.phrase}; "
             f"the provider {standing.id!r} has {standing.confidence.name}.",
         )
     return requirements.admits(standing)

@@ -272,7 +272,7 @@ class Lockgate:
         provider = self._by_assistant(chat, provider, asked)
         ready = provider if isinstance(provider, Provider) else self.provider(provider, model=model)
         chat = _asked_in(chat, Message(Role.USER, text, tuple(attachments)), self.registry, asked)
-        place = self._component(chat, component)
+        place = self.component_of(chat, component)
         question = Question(ready, place, lambda now: self.selection(now, place, asked))
 
         async def begun(run: Run) -> tuple[Job, Executor]:
@@ -302,7 +302,7 @@ class Lockgate:
             raise UsageError(f"The rules of the assistant {rules.id!r} name its tools; none can be selected beside.")
         return provider if provider is not None else rules.provider or None
 
-    def _component(self, chat: ChatThread, component: Components | None) -> Components:
+    def component_of(self, chat: ChatThread, component: Components | None = None) -> Components:
         """Return where a question comes from: what was said, else the assistant's component, else CHAT."""
         if component is not None:
             return component
@@ -361,7 +361,7 @@ class Lockgate:
         stored = await self.store.load(chat.id)
         if stored is not None:
             chat = chat.require(stored.requirements)
-        now, place = self.assembly, self._component(chat, component)
+        now, place = self.assembly, self.component_of(chat, component)
         rules = now.registry.rules
         others = [other for other in now.directory.standings(rules) if other.id != ready.standing.id]
         return await explain(

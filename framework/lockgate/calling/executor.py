@@ -242,7 +242,7 @@ class Executor:
         block = await registry.check(offered.id, self._with.standing(), self._with.component, self.chat.requirements)
         if block is not None:
             why = call.masker.for_model(f"The tool {offered.id!r} cannot be used now. {block.why}")
-            return self._ended(call, TraceStatus.BLOCKED, why, f"{why} (set by {block.set_by})")
+            return self._ended(call, TraceStatus.BLOCKED, why, f"{why} ({block.set_by.phrase})")
         if (over := self._restricted.too_many(offered)) is not None:
             return self._ended(call, TraceStatus.BLOCKED, over, over)
         if call.unreadable is not None:

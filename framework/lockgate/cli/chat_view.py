@@ -10,6 +10,7 @@ from lockgate.cli.problems import tell_problems
 from lockgate.cli.terminal import console, one_line, safe, write_json
 from lockgate.errors import UnknownNameError
 from lockgate.policy import NOTHING, ChatRequirements, SetBy
+from lockgate.registry.selection import SelectionOrigin
 
 _STYLES = {TraceStatus.SUCCESS: "green", TraceStatus.ERROR: "red", TraceStatus.BLOCKED: "yellow"}
 _WORDS = {TraceStatus.SUCCESS: "done", TraceStatus.ERROR: "failed", TraceStatus.BLOCKED: "blocked"}
@@ -30,7 +31,7 @@ async def show(wanted: str, *, as_json: bool) -> int:
         if as_json:
             write_json(_as_object(chat, selected, unknown))
         else:
-            _print_head(chat, selected, unknown)
+            _print_head(chat, _selection_in_words(gate, chat, selected, unknown))
             for message in chat.messages:
                 _print_message(message)
     return ExitStatus.OK
@@ -62,7 +63,7 @@ def _axes(needs: ChatRequirements) -> tuple[tuple[str, str, SetBy, bool], ...]:
     )  # fmt: skip
 
 
-def _print_head(chat: ChatThread, selected: list[str] | None, unknown: list[str]) -> None:
+def _print_head(chat: ChatThread, tools: str) -> None:
     out = console()
     out.print(one_line(chat.title) or "(no title)", style="bold")
     count = "1 message" if len(chat.messages) == 1 else f"{len(chat.messages)} messages"
@@ -71,17 +72,21 @@ def _print_head(chat: ChatThread, selected: list[str] | None, unknown: list[str]
         out.print(f"assistant: {one_line(chat.assistant)}")
     if chat.system_prompt:
         out.print(f"system prompt: {one_line(chat.system_prompt)}")
-    out.print(f"tools: {_selection_in_words(selected, unknown)}")
+    out.print(f"tools: {tools}")
     out.print(f"data sources: {_data_sources_in_words(chat)}")
     for axis, level, set_by, is_demanded in _axes(chat.requirements):
         if is_demanded:
             out.print(f"demands {axis} {level}", style="yellow", end="")
-            out.print(f", set by {one_line(str(set_by))}")
+            out.print(f", {one_line(set_by.phrase)}")
     if not any(is_demanded for *_, is_demanded in _axes(chat.requirements)):
         out.print("demands nothing")
 
 
-def _selection_in_words(selected: list[str] | None, unknown: list[str]) -> str:
+def _selection_in_words(gate: Lockgate, chat: ChatThread, selected: list[str] | None, unknown: list[str]) -> str:
+    rules = gate.selection(chat, gate.component_of(chat))
+    if rules.origin in (SelectionOrigin.ASSISTANT, SelectionOrigin.GONE):
+        named = ", ".join(map(one_line, sorted(gate.registry.normalize_selection(rules.identifiers))))
+        return f"{named or 'none'}, by {one_line(str(rules))}"
     if selected is None:
         return "never chosen, so the defaults apply"
     if not selected:

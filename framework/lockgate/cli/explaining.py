@@ -88,7 +88,7 @@ def _print(answer: Explanation) -> None:
     out.print(f"{safe(answer.tool_id)}, asked of {safe(standing.id)} in {answer.component.value}", style="bold")
     hosted = "self-hosted" if standing.self_hosted else "not self-hosted"
     trusted = ", trusted for data security" if standing.trusted else ""
-    level = f"confidence {standing.confidence.name} ({safe(_by(standing.confidence_by))})"
+    level = f"confidence {standing.confidence.name} ({safe(standing.confidence_by.phrase)})"
     out.print(f"  provider: {level}, {hosted}{trusted}", style="dim")
     takes = "takes tools" if standing.can_call_tools else "takes no tools"
     out.print(f"  model: {takes}, {safe(standing.capability_ground)}", style="dim")
@@ -116,14 +116,10 @@ def _print(answer: Explanation) -> None:
 def _print_reason(why: str, set_by: SetBy, changes: Sequence[Change | None]) -> None:
     out = console()
     out.print(f"        {safe(why)}")
-    out.print(f"        {safe(_by(set_by))}", style="dim")
+    out.print(f"        {safe(set_by.phrase)}", style="dim")
     told = "; or ".join(safe(_worded(change, set_by)) for change in changes if change is not None)
     if told:
         out.print(f"        what would change it: {told}", style="dim")
-
-
-def _by(set_by: SetBy) -> str:
-    return "built in" if set_by.kind is SetByKind.BUILT_IN and not set_by.name else f"set by {set_by}"
 
 
 _BEYOND = {

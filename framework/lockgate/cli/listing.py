@@ -61,7 +61,7 @@ async def tools(component: str, *, as_json: bool) -> int:
             return ExitStatus.OK
         rules = gate.registry.rules
         if not rules.tools_enabled:
-            note(f"all tools are switched off, set by {rules.tools_enabled_by}")
+            note(f"all tools are switched off, {rules.tools_enabled_by.phrase}")
         if not rows:
             notes().print("There are no tools: no installed plugin brings one that may appear here.")
         else:

@@ -98,9 +98,9 @@ class Renderer:
         elif isinstance(event, RequirementsRaised):
             needs = event.requirements
             text = (
-                f"confidence {needs.confidence.name} (set by {needs.confidence_by}), data security "
-                f"{needs.data_security.name} (set by {needs.data_security_by}), outbound {needs.outbound.name} "
-                f"(set by {needs.outbound_by})"
+                f"confidence {needs.confidence.name} ({needs.confidence_by.phrase}), data security "
+                f"{needs.data_security.name} ({needs.data_security_by.phrase}), outbound {needs.outbound.name} "
+                f"({needs.outbound_by.phrase})"
             )
             self._note(f"the chat now requires: {safe(text)}", "dim")
         elif isinstance(event, PromptPrefixChanged):

@@ -64,7 +64,7 @@ class Explanation:
     def why(self) -> str:
         """The first thing in the way, in a sentence with who set it; empty when it is offered."""
         in_the_way: tuple[Block | Beyond, ...] = (*self.blocks, *self.beyond)
-        return f"{in_the_way[0].why} (set by {in_the_way[0].set_by})" if in_the_way else ""
+        return f"{in_the_way[0].why} ({in_the_way[0].set_by.phrase})" if in_the_way else ""
 
 
 async def explain(  # noqa: PLR0917 - the question has that many parts

@@ -56,7 +56,7 @@ class Selection:
         if self.origin is SelectionOrigin.GONE:
             return f"the assistant {self.name!r}, which is no longer configured"
         if self.origin is SelectionOrigin.DEFAULTS:
-            return f"the defaults of {self.name} (set by {self.set_by})"
+            return f"the defaults of {self.name} ({self.set_by.phrase})"
         return "the chat" if self.origin is SelectionOrigin.CHAT else "whoever asks"
 
 

@@ -141,6 +141,24 @@ def test_show_tells_never_chosen_from_all_off(home: Path, selected: tuple[str, .
     assert shown["selected_tools"] == (None if selected is None else [])
 
 
+@pytest.mark.parametrize(
+    ("tools", "words"),
+    [
+        ("tool_ids = []", "none, by the assistant 'helper'"),
+        ('tool_ids = ["gone_tool"]', "gone_tool, by the assistant 'helper'"),
+        ("", "all off"),
+        (None, "none, by the assistant 'helper', which is no longer configured"),
+    ],
+    ids=["empty rules", "rules", "no rules", "gone"],
+)
+def test_show_tells_when_an_assistant_decides(home: Path, tools: str | None, words: str) -> None:
+    """What the chat itself keeps counts only where no rules of an assistant stand before it."""
+    keep(home, replace(CHAT, selected_tools=(), assistant="helper"))
+    if tools is not None:
+        (home / "settings.toml").write_text(f"[assistants.helper]\n{tools}\n")
+    assert f"tools: {words}\n" in lockgate(home, "chats", "show", "c1").out
+
+
 def test_show_is_coloured_on_a_terminal(home: Path) -> None:
     """A person sees who wrote what by colour; nothing of the chat gives an escape."""
     with OnTerminal(home, "chats", "show", "c1") as run:

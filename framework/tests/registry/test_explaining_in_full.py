@@ -140,7 +140,7 @@ async def test_of_a_tool_nobody_brings_only_that_and_the_provider_are_told() -> 
     """Whether it is selected is no matter then, nor whether the selection is shown; it is still said."""
     found = await explained(registry(*TOOLS), "gone", Selection(("t",), hidden=True))
     assert (found.beyond, found.selected, found.selected_by) == ((), False, "")
-    assert found.why == "No installed plugin brings the tool 'gone'. (set by built in)"
+    assert found.why == "No installed plugin brings the tool 'gone'. (built in)"
     found = await explained(registry(*TOOLS), "gone", ("gone",), chat=AT_HOME)
     assert [item.kind for item in found.beyond] == [BeyondKind.PROVIDER_DENIED]
     assert (found.selected, found.selected_by) == (True, "whoever asks")
@@ -157,7 +157,7 @@ async def test_what_stands_in_the_way_first_is_the_first_check() -> None:
         "TOOLS_SWITCHED_OFF", "TOOL_SWITCHED_OFF", "PROVIDER_CONFIDENCE_TOO_LOW"
     ]  # fmt: skip
     assert [item.kind for item in found.beyond] == [BeyondKind.NOT_SELECTED]
-    assert found.why == "Tools are switched off. (set by built in)"
+    assert found.why == "Tools are switched off. (built in)"
     assert (found.offered, found.ending, found.also_with) == (False, ONLY_A_REQUEST, ())
 
 
@@ -198,5 +198,5 @@ async def test_what_a_tool_answers_now_is_beyond_the_table() -> None:
     item.__class__ = Nothing
     found = await explained(registry(("a", "tools", item)), "t")
     assert (found.beyond, found.offered, found.ending) == ((NOTHING_TO_OFFER,), False, ASKED_NOW)
-    assert found.why == "It passed every check, but has nothing to offer in this chat. (set by built in)"
+    assert found.why == "It passed every check, but has nothing to offer in this chat. (built in)"
     assert found.also_with == ()
