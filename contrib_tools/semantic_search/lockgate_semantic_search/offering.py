@@ -1,9 +1,16 @@
 """Which data sources a chat may search right now, and how they are described to the model."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from lockgate import ChatRequirements, DataSourceSecurity, ProviderStanding, RequestContext, RetrievalMode
+from lockgate import (
+    ChatRequirements,
+    DataSourceSecurity,
+    Instance,
+    ProviderStanding,
+    RequestContext,
+    RetrievalMode,
+)
 from lockgate.retrieval import DataSource, last_page
 from lockgate_semantic_search.sources import FAMILY
 
@@ -23,10 +30,36 @@ def offered_sources(context: RequestContext) -> list[DataSource]:
 
     None while the chat has data sources switched off, or searches them with every message.
     """
+    return [source for source, _ in _of_the_chat(context) if may_see(context.standing, source)]
+
+
+def why_none(context: RequestContext) -> str:
+    """Say which data sources of the chat the provider may not see, and who demands what; empty without any."""
+    standing, reasons = context.standing, []
+    for source, instance in _of_the_chat(context):
+        if may_see(standing, source):
+            continue
+        name = " ".join(source.name.split())
+        if source.security is DataSourceSecurity.NOT_SPECIFIED:
+            reasons.append(f"{name!r} does not say who may see it ({instance.set_by.phrase})")
+        elif standing.confidence < source.confidence:
+            reasons.append(f"{name!r} needs confidence {source.confidence.name} ({instance.set_by.phrase})")
+        else:
+            reasons.append(f"{name!r} is for self-hosted providers only ({instance.set_by.phrase})")
+    if not reasons:
+        return ""
+    hosted = "self-hosted" if standing.self_hosted else "not self-hosted"
+    return (
+        f"The provider {standing.id!r} (confidence {standing.confidence.name}, {hosted}) may not see any data source "
+        f"of this chat: {'; '.join(reasons)}."
+    )
+
+
+def _of_the_chat(context: RequestContext) -> Iterator[tuple[DataSource, Instance]]:
+    """Yield the data sources that the chat has chosen and that can be searched, in the order of their IDs."""
     options = context.chat.data_sources
     if not options.enabled or options.retrieval_mode is not RetrievalMode.SEMANTIC_SEARCH:
-        return []
-    found: list[DataSource] = []
+        return
     for instance in sorted(context.services.instances(FAMILY), key=lambda item: item.id):
         if not options.automatic and instance.id not in options.selected:
             continue
@@ -35,9 +68,8 @@ def offered_sources(context: RequestContext) -> list[DataSource]:
         except Exception as error:  # noqa: BLE001 -- a plugin's code; one source must not cost the others
             _log.warning("The data source %r cannot be used: %s", instance.id, error)
             continue
-        if isinstance(source, DataSource) and source.max_matches > 0 and may_see(context.standing, source):
-            found.append(source)
-    return found
+        if isinstance(source, DataSource) and source.max_matches > 0:
+            yield source, instance
 
 
 def demands_of(source: DataSource) -> ChatRequirements:

@@ -28,7 +28,7 @@ from lockgate import (
 from lockgate.retrieval import DataSource, last_page
 from lockgate_semantic_search.answer import build_result
 from lockgate_semantic_search.freshness import Freshness
-from lockgate_semantic_search.offering import describe, offered_sources
+from lockgate_semantic_search.offering import describe, offered_sources, why_none
 from lockgate_semantic_search.searching import search_all
 
 TOOL_ID = "semantic_search"
@@ -106,9 +106,15 @@ class SemanticSearch(Tool):
         return TIMEOUT
 
     async def resolve_function(self, context: RequestContext) -> ToolFunction | None:
-        """Offer the data sources of the chat that the provider may see; nothing without any."""
+        """Offer the data sources of the chat that the provider may see; nothing without any.
+
+        Raises:
+            ToolBlocked: The chat has some, and this provider may see none of them; the message says why.
+        """
         sources = offered_sources(context)
         if not sources:
+            if why := why_none(context):
+                raise ToolBlocked(why)
             return None
         ids = tuple(source.id for source in sources)
         return ToolFunction(describe(sources), self.definition.parameters, {DATA_SOURCE_IDS: ids})

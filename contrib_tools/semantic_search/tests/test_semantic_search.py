@@ -1,5 +1,6 @@
 import asyncio
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -83,26 +84,28 @@ async def test_automatic_selection_offers_all_and_a_selection_only_its_own() -> 
 
 
 @pytest.mark.parametrize(
-    ("confidence", "security", "self_hosted", "trusted", "offered"),
+    ("confidence", "security", "self_hosted", "trusted", "why"),
     [
-        (ConfidenceLevel.MEDIUM, DataSourceSecurity.ALLOW_ANY, False, False, True),
-        (ConfidenceLevel.HIGH, DataSourceSecurity.ALLOW_ANY, False, False, False),
-        (ConfidenceLevel.HIGH, DataSourceSecurity.ALLOW_ANY, False, True, False),
-        (ConfidenceLevel.LOW, DataSourceSecurity.SELF_HOSTED, False, False, False),
-        (ConfidenceLevel.LOW, DataSourceSecurity.SELF_HOSTED, True, False, True),
-        (ConfidenceLevel.LOW, DataSourceSecurity.SELF_HOSTED, False, True, True),
-        (ConfidenceLevel.LOW, DataSourceSecurity.NOT_SPECIFIED, True, True, False),
+        (ConfidenceLevel.MEDIUM, DataSourceSecurity.ALLOW_ANY, False, False, ""),
+        (ConfidenceLevel.HIGH, DataSourceSecurity.ALLOW_ANY, False, False, "'A' needs confidence HIGH (set by user)"),
+        (ConfidenceLevel.HIGH, DataSourceSecurity.ALLOW_ANY, False, True, "'A' needs confidence HIGH (set by user)"),
+        (ConfidenceLevel.LOW, DataSourceSecurity.SELF_HOSTED, False, False, "'A' is for self-hosted providers only"),
+        (ConfidenceLevel.LOW, DataSourceSecurity.SELF_HOSTED, True, False, ""),
+        (ConfidenceLevel.LOW, DataSourceSecurity.SELF_HOSTED, False, True, ""),
+        (ConfidenceLevel.LOW, DataSourceSecurity.NOT_SPECIFIED, True, True, "'A' does not say who may see it"),
     ],
 )
 async def test_only_providers_that_may_see_a_source_are_offered_it(
-    confidence: ConfidenceLevel, security: DataSourceSecurity, self_hosted: bool, trusted: bool, offered: bool
+    confidence: ConfidenceLevel, security: DataSourceSecurity, self_hosted: bool, trusted: bool, why: str
 ) -> None:
-    """Confidence and security both count; being trusted replaces self-hosting and never the level."""
+    """Confidence and security both count; being trusted replaces self-hosting and never the level. It says why not."""
     standing = replace(STANDING, self_hosted=self_hosted, trusted=trusted)
     source = StandInSource("a", confidence=confidence, security=security)
-    function = await SemanticSearch().resolve_function(request(source, standing=standing))
-    assert (function is not None) is offered
-    if not offered:
+    if not why:
+        assert await SemanticSearch().resolve_function(request(source, standing=standing)) is not None
+    else:
+        with pytest.raises(ToolBlocked, match=re.escape(why)):
+            await SemanticSearch().resolve_function(request(source, standing=standing))
         with pytest.raises(ToolBlocked):
             await search(call(source, standing=standing))
         assert source.asked == []

@@ -134,10 +134,16 @@ class Lockgate:
             UnknownNameError: There is no such provider.
             ConfigurationError: It cannot be used as it is configured.
         """
-        found = self.assembly.directory
-        named = provider if isinstance(provider, ProviderConfig) else found.config(provider or self.default_provider)
-        by_name = named is not provider
-        return found.provider(with_overrides(named, model=model), self.registry.rules, from_directory=by_name)
+        by_name = not isinstance(provider, ProviderConfig)
+        return self.assembly.directory.provider(
+            self._named(provider, model), self.registry.rules, from_directory=by_name
+        )
+
+    def _named(self, provider: str | ProviderConfig | None, model: str = "") -> ProviderConfig:
+        """Return how a provider is configured, with another model where one is named."""
+        if not isinstance(provider, ProviderConfig):
+            provider = self.assembly.directory.config(provider or self.default_provider)
+        return with_overrides(provider, model=model)
 
     # Chats
 
@@ -268,7 +274,7 @@ class Lockgate:
         if assistant is not None:
             chat = chat_of_assistant(chat, self.assistant(assistant))
         chat = chat or ChatThread()
-        asked = None if selected is None else tuple(selected)
+        asked = _identifiers(selected)
         provider = self._by_assistant(chat, provider, asked)
         ready = provider if isinstance(provider, Provider) else self.provider(provider, model=model)
         chat = _asked_in(chat, Message(Role.USER, text, tuple(attachments)), self.registry, asked)
@@ -305,6 +311,8 @@ class Lockgate:
     def component_of(self, chat: ChatThread, component: Components | None = None) -> Components:
         """Return where a question comes from: what was said, else the assistant's component, else CHAT."""
         if component is not None:
+            if not isinstance(component, Components):
+                raise UsageError(f"The component is {component!r}; right is a member of Components.")
             return component
         if not chat.assistant:
             return Components.CHAT
@@ -355,19 +363,33 @@ class Lockgate:
             UsageError: As `ask` raises it.
         """
         chat = chat or ChatThread()
-        asked = None if selected is None else tuple(selected)
+        asked = _identifiers(selected)
         provider = self._by_assistant(chat, provider, asked)
-        ready = provider if isinstance(provider, Provider) else self.provider(provider, model=model)
         stored = await self.store.load(chat.id)
         if stored is not None:
             chat = chat.require(stored.requirements)
         now, place = self.assembly, self.component_of(chat, component)
         rules = now.registry.rules
-        others = [other for other in now.directory.standings(rules) if other.id != ready.standing.id]
+        if isinstance(provider, Provider):
+            standing = now.directory.standing_now(provider, rules)
+        else:
+            standing = now.directory.standing(self._named(provider, model), rules)
+        others = [other for other in now.directory.standings(rules) if other.id != standing.id]
         return await explain(
-            now.registry, now.preparation, tool_id, chat, now.directory.standing_now(ready, rules), place,
-            self.selection(chat, place, asked), others,
+            now.registry, now.preparation, tool_id, chat, standing, place, self.selection(chat, place, asked), others
         )
+
+
+def _identifiers(selected: Iterable[str] | None) -> tuple[str, ...] | None:
+    """Return the IDs that somebody selects; a text alone would be taken apart into its letters."""
+    if selected is None:
+        return None
+    if isinstance(selected, str):
+        raise UsageError(f"The selection is the text {selected!r}; right is a list of IDs, such as [{selected!r}].")
+    found: tuple[object, ...] = tuple(selected)
+    if wrong := [item for item in found if not isinstance(item, str)]:
+        raise UsageError(f"The selection holds {wrong[0]!r}; right are the IDs of tools or collections.")
+    return tuple(item for item in found if isinstance(item, str))
 
 
 def _asked_in(chat: ChatThread, message: Message, registry: Registry, asked: tuple[str, ...] | None) -> ChatThread:

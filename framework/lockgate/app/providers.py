@@ -102,6 +102,19 @@ class Directory:
             for _, config in sorted(self.configs.items()) if config.profile in self.profiles
         ]
 
+    def _profile(self, config: ProviderConfig) -> ProviderProfile:
+        if config.profile not in self.profiles:
+            raise UnknownNameError("provider profile", config.profile, self.profiles)
+        return self.profiles[config.profile]
+
+    def standing(self, config: ProviderConfig, rules: Rules) -> ProviderStanding:
+        """Return how far a provider is trusted; it need not be ready to be asked, so no key is looked for.
+
+        Raises:
+            UnknownNameError: Its profile is not installed.
+        """
+        return standing_of(config, self._profile(config), rules)
+
     def provider(self, config: ProviderConfig, rules: Rules, *, from_directory: bool = False) -> Provider:
         """Make a provider ready.
 
@@ -114,9 +127,7 @@ class Directory:
             UnknownNameError: Its profile or the profile's adapter is not installed.
             ConfigurationError: An address, a key or a model is missing.
         """
-        if config.profile not in self.profiles:
-            raise UnknownNameError("provider profile", config.profile, self.profiles)
-        profile = self.profiles[config.profile]
+        profile = self._profile(config)
         if profile.adapter not in self.adapters:
             raise UnknownNameError("provider adapter", profile.adapter, self.adapters)
         model = config.model or profile.default_model

@@ -4,12 +4,14 @@ Candidates are the selected tools and those that offer themselves from the conte
 checks; then it is asked what it offers in this request. A tool that fails while it is asked costs itself alone.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lockgate.chat.prompt import tool_policy
 from lockgate.chat.values import ChatThread
+from lockgate.errors import ToolBlocked
 from lockgate.policy import ProviderStanding
 from lockgate.providers.contract import OfferedFunction
 from lockgate.registry import copies
@@ -82,6 +84,9 @@ def hidden_by(selection: Selection) -> Beyond | None:
     why = f"The component {name} shows no selection, and no rule of an assistant names the tools."
     return Beyond(kind, why, change=Change("VisibleToolSelectionComponents", f"a list with {name!r}"))
 
+
+LONGEST_WHY = 1_000
+"""Characters of the words in which a tool says why it has nothing to offer."""
 
 _TELLING = "its answer holds a secret of the settings"
 
@@ -167,11 +172,13 @@ class Preparation:
         if type(tool).resolve_function is not Tool.resolve_function:
             parameters = registered.definition.parameters
             answer = await self._ask(
-                registered, "resolve_function", lambda: tool.resolve_function(context),
-                lambda found: copies.function(found, parameters),
+                registered, "resolve_function", lambda: _or_blocked(tool, context),
+                lambda found: found if isinstance(found, _Blocked) else copies.function(found, parameters),
             )
             if isinstance(answer, _Failed):
                 return self._failed(registered, "resolve_function", answer.why)
+            if isinstance(answer, _Blocked):
+                return Beyond(BeyondKind.NOTHING_TO_OFFER, self._registry.incidents.shown(answer.why))
             resolved, fell_back = answer
             if resolved is None:
                 return NOTHING_TO_OFFER
@@ -225,3 +232,19 @@ class _Failed:
     """A question to a tool that failed, and why."""
 
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocked:
+    """A tool that says why it has nothing to offer."""
+
+    why: str
+
+
+async def _or_blocked(tool: Tool, context: RequestContext) -> Any:
+    """Ask a tool for its function; a block is an answer like another, in the tool's words."""
+    try:
+        found: Any = tool.resolve_function(context)
+        return await found if inspect.isawaitable(found) else found
+    except ToolBlocked as blocked:
+        return _Blocked(copies.text(str(blocked), "block")[:LONGEST_WHY])

@@ -60,6 +60,9 @@ class Tool:
         """Return what the tool offers in this request, or None when it has nothing to offer.
 
         Keep it cheap, and equal for an equal chat: providers cache a request from its beginning.
+
+        Raises:
+            ToolBlocked: It has nothing to offer, and the message says why, to a person who asks.
         """
         del context
         return ToolFunction(self.definition.description, self.definition.parameters)

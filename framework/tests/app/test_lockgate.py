@@ -303,3 +303,24 @@ async def test_a_plugin_that_fails_at_a_later_hook_brings_nothing() -> None:
     half.lockgate_observers = hookimpl(fails)  # type: ignore[attr-defined] # a hook made for one test
     async with lockgate_for(plugins=[half], tools=[simple("fine")]) as made:
         assert [tool.id for tool in made.registry.tools] == ["fine"]
+
+
+async def test_what_cannot_be_a_selection_or_a_component_is_refused_in_words() -> None:
+    """A text would be taken apart into letters, and a name of a component is none."""
+    async with FakeProvider() as fake, lockgate_for(fake) as made:
+        for selected, words in (("get_tide", r"right is a list of IDs, such as \['get_tide'\]"), ([5], "holds 5")):
+            with pytest.raises(UsageError, match=words):
+                made.ask(None, "Hello?", selected=cast("Any", selected))
+            with pytest.raises(UsageError, match=words):
+                await made.explain("get_tide", selected=cast("Any", selected))
+        with pytest.raises(UsageError, match="a member of Components"):
+            made.ask(None, "Hello?", component=cast("Any", "CHAT"))
+
+
+async def test_an_explanation_needs_no_key() -> None:
+    """Nothing is sent, so a person without the key learns all the same why a tool is not there."""
+    keyless = ProviderConfig("own", "p", api_key_variable="NO_SUCH_VARIABLE")
+    async with gate(keyless) as made:
+        with pytest.raises(ConfigurationError, match="has no API key"):
+            made.provider("own")
+        assert (await made.explain("nothing", provider="own")).standing.id == "own"

@@ -8,6 +8,7 @@ import pytest
 from registry_kit import registry, simple
 
 from lockgate.chat import ChatThread
+from lockgate.errors import ToolBlocked
 from lockgate.policy import (
     BUILT_IN,
     BY_USER,
@@ -198,6 +199,10 @@ async def test_what_lies_beyond_the_table_is_told_beside_it() -> None:
     assert (unselected.selected, unselected.offered, unselected.blocks) == (False, False, ())
     nothing = await explained(registry(("a", "tools", Resolving.to(None))))
     assert [item.kind for item in nothing.beyond] == [BeyondKind.NOTHING_TO_OFFER]
+    says_why = await explained(registry(("a", "tools", Resolving.to(ToolBlocked("'Contracts' needs HIGH.")))))
+    assert [(item.kind, item.why) for item in says_why.beyond] == [
+        (BeyondKind.NOTHING_TO_OFFER, "'Contracts' needs HIGH.")
+    ]
     failed = await explained(registry(("bad", "tools", Resolving.to(ValueError("broken")))))
     assert [item.kind for item in failed.beyond] == [BeyondKind.RESOLUTION_FAILED]
     assert "bad" in failed.beyond[0].why
