@@ -22,6 +22,7 @@ from lockgate.chat.transfer import chat_from_json, chat_to_json
 from lockgate.chat.values import Attachment, ChatThread, Message, Role
 from lockgate.errors import UnknownNameError, UsageError
 from lockgate.guard import Guard, GuardSource, GuardText, SourceKind
+from lockgate.policy import NOTHING
 from lockgate.providers.transport import Transport
 from lockgate.registry.explain import Explanation, explain
 from lockgate.registry.registry import Registry
@@ -69,26 +70,41 @@ class Lockgate:
         self._services = ServiceTasks()
         self._runs: set[Run] = set()
         self._extra: tuple[InstanceConfig, ...] = ()
+        self._changing = asyncio.Lock()
+        self._is_left = False
         self.store: ChatStore = store or MemoryChatStore()
 
     async def __aenter__(self) -> Self:
         """Find plugins and put everything together."""
-        await self._assemble(None)
+        self._is_left = False
+        await self._change(self._configuration)
         await self._services.start(self.assembly.services)
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        """End what still runs and release everything."""
+        """End what still runs and release everything; nothing can be asked any more."""
+        self._is_left = True
         await asyncio.gather(*(run.cancel() for run in list(self._runs)), return_exceptions=True)
         await self._services.stop()
         await self._transport.aclose()
         await self.store.close()
 
-    async def _assemble(self, known: Assembly | None) -> None:
-        configuration = replace(
-            self._configuration, instances=(*self._configuration.instances, *self._extra)
-        )
-        self._assembly = await assemble(configuration, self._plugins, self._data_dir, self._guard, known)
+    async def _change(self, configuration: Configuration | None = None, instance: InstanceConfig | None = None) -> None:
+        """Put other rules in force, or one more instance: as a whole once all is put together, or not at all.
+
+        One change after the other, so that what was asked for last is what stays.
+        """
+        async with self._changing:
+            wanted, extra = configuration or self._configuration, self._extra
+            if instance is not None:
+                extra = (*(item for item in extra if item.id != instance.id), instance)
+            whole = replace(wanted, instances=(*wanted.instances, *extra))
+            made = await assemble(whole, self._plugins, self._data_dir, self._guard, self._assembly)
+            self._configuration, self._extra, self._assembly = wanted, extra, made
+
+    def _check_entered(self) -> None:
+        if self._is_left:
+            raise UsageError("This Lockgate was left: nothing can be asked in it any more.")
 
     @property
     def assembly(self) -> Assembly:
@@ -108,13 +124,11 @@ class Lockgate:
 
     async def reconfigure(self, configuration: Configuration) -> None:
         """Put other rules in force. Running chats see them at their next check."""
-        self._configuration = configuration
-        await self._assemble(self.assembly)
+        await self._change(configuration)
 
     async def add_instance(self, instance: InstanceConfig) -> None:
         """Add a configured instance for the life of this object, such as a folder named on the command line."""
-        self._extra = (*(item for item in self._extra if item.id != instance.id), instance)
-        await self._assemble(self.assembly)
+        await self._change(instance=instance)
 
     # Providers
 
@@ -269,6 +283,7 @@ class Lockgate:
                 or tools are selected although the assistant's rules name them, or its assistant is gone.
             UnknownNameError: There is no such assistant.
         """
+        self._check_entered()
         if not text.strip() and not attachments:
             raise UsageError("The question is empty.")
         if assistant is not None:
@@ -282,12 +297,13 @@ class Lockgate:
         question = Question(ready, place, lambda now: self.selection(now, place, asked))
 
         async def begun(run: Run) -> tuple[Job, Executor]:
+            self._check_entered()
             self._runs.add(run)
             return await begin(run, question, lambda: self.assembly, self.store, self._transport)
 
         async def saved(answered: ChatThread) -> None:
             self._runs.discard(run)
-            await self.store.save(answered)
+            await self.store.save_answer(answered)
 
         run = Run(chat, begun, self._driver().run, saved, [*self.assembly.observers, *observers])
         return run
@@ -365,9 +381,7 @@ class Lockgate:
         chat = chat or ChatThread()
         asked = _identifiers(selected)
         provider = self._by_assistant(chat, provider, asked)
-        stored = await self.store.load(chat.id)
-        if stored is not None:
-            chat = chat.require(stored.requirements)
+        chat = chat.require(await self.store.raise_requirements(chat.id, NOTHING))
         now, place = self.assembly, self.component_of(chat, component)
         rules = now.registry.rules
         if isinstance(provider, Provider):

@@ -49,7 +49,7 @@ async def begin(
         ProviderDenied: The chat holds what this provider may not have.
         StorageError: The chat cannot be stored.
     """
-    now, provider = assembly(), question.provider
+    provider = question.provider
     chat = await _as_stored(run.chat, store)
 
     def standing() -> ProviderStanding:
@@ -62,6 +62,7 @@ async def begin(
     if (denial := admission(chat.requirements)) is not None:
         raise ProviderDenied(denial.why)
     await store.save(chat)
+    now = assembly()  # what is in force after the store was waited for
     offer = await now.preparation.prepare(chat, standing(), question.component, question.select(chat))
     block = provider.adapter.tool_block(offer.functions, provider.profile)
     system = system_prompt(chat, offer)
@@ -85,7 +86,7 @@ async def begin(
     executor = Executor(
         chat,
         Surroundings(
-            lambda: assembly().registry, offer, standing, admission, question.component,
+            lambda: assembly().registry, offer, standing, admission, question.select, question.component,
             lambda: assembly().services, now.services.guard, lambda: Limits.of(assembly().registry.rules), raised,
             run.emit,
         ),
@@ -118,7 +119,8 @@ def _prompt_addresses(chat: ChatThread, system: str, offer: Offer) -> frozenset[
     A tool that words its instructions anew may quote the chat. What the model wrote there itself is no gift.
     """
     own = keys_in("\n".join((chat.system_prompt, *(tool.registered.definition.instructions for tool in offer.tools))))
-    return own | (keys_in(system) - written_by_model(chat))
+    more = keys_in(system) - own
+    return own | (more - written_by_model(chat)) if more else own
 
 
 async def _as_stored(chat: ChatThread, store: ChatStore) -> ChatThread:

@@ -34,12 +34,16 @@ from lockgate.errors import ArgumentRefused, ToolBlocked, ToolFailed
 from lockgate.guard import Guard, GuardReport, GuardScope, GuardSource, GuardText, SourceKind
 from lockgate.policy import ChatRequirements, Denial, ProviderStanding
 from lockgate.providers.contract import CallResult, RequestedCall
+from lockgate.registry.asking import PASSING
+from lockgate.registry.beyond import Beyond, BeyondKind, LeftOut
 from lockgate.registry.calls import describe
-from lockgate.registry.preparation import Offer, Offered
+from lockgate.registry.checks import Block, ToolOfferBlockReason
+from lockgate.registry.preparation import Offer, Offered, hidden_by
 from lockgate.registry.registry import Registry
+from lockgate.registry.selection import Selection
 from lockgate.tools.arguments import read_object
 from lockgate.tools.context import CallState, ToolContext, ToolServices
-from lockgate.tools.definition import Components
+from lockgate.tools.definition import Components, ToolActivation
 from lockgate.tools.wording import Refusals
 
 logger = logging.getLogger("lockgate.calling")
@@ -68,6 +72,7 @@ class Surroundings:
         offer: The tools of this request.
         standing: Returns the provider's standing as it is now.
         admission: Says why this provider may not have a chat of such requirements, or None, by the rules of now.
+        select: Returns what is selected for a chat, by the rules of now.
         component: Where the question comes from.
         services: Returns what tools may use now, so that a change of data sources counts at the next call.
         guard: The prompt-injection filter.
@@ -80,6 +85,7 @@ class Surroundings:
     offer: Offer
     standing: Callable[[], ProviderStanding]
     admission: Callable[[ChatRequirements], Denial | None]
+    select: Callable[[ChatThread], Selection]
     component: Components
     services: Callable[[], ToolServices]
     guard: Guard
@@ -118,6 +124,7 @@ class Executor:
         self._restricted = RestrictedCalls(lambda: surroundings.limits().max_restricted_calls, self._demanded)
         self._addresses = ChatAddresses(chat)
         self._calls = 0
+        self._is_running = False
         self._characters = 0
         self._order = 0
         self._told: str = ""
@@ -155,6 +162,7 @@ class Executor:
             return CallResult(requested.id, hit.instruction)
         self._calls += 1
         self._order += 1
+        self._is_running = False
         call = self._received(requested)
         self._with.emit(
             ToolStarted(call.order, call.offered.id if call.offered else requested.name, call.name, requested.id,
@@ -163,10 +171,14 @@ class Executor:
         try:
             outcome = await self._outcome(call)
         except asyncio.CancelledError:
-            self._note(self._ended(call, TraceStatus.ERROR, "", "It was cancelled.").trace)
+            self._note(
+                self._ended(call, TraceStatus.ERROR, "", "It was cancelled.", executed=self._is_running).trace
+            )
             raise
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong, a call has exactly one result
-            outcome = self._broken(call, error, executed=False)
+        except PASSING:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever goes wrong, a call has exactly one result
+            outcome = self._broken(call, error, executed=self._is_running)
         if outcome.is_error and outcome.content != FAILED + _SAME_CALL:
             self._recent.clear()
         self._note(outcome.trace)
@@ -239,7 +251,11 @@ class Executor:
             why = f"The tool {offered.id!r} cannot be used now: this provider may not have the chat. {denial.why}"
             return self._ended(call, TraceStatus.BLOCKED, why, why)
         registry = self._with.registry()
-        block = await registry.check(offered.id, self._with.standing(), self._with.component, self.chat.requirements)
+        block: LeftOut | None = await registry.check(
+            offered.id, self._with.standing(), self._with.component, self.chat.requirements
+        )
+        if block is None:
+            block = self._changed_meanwhile(registry, offered)
         if block is not None:
             why = call.masker.for_model(f"The tool {offered.id!r} cannot be used now. {block.why}")
             return self._ended(call, TraceStatus.BLOCKED, why, f"{why} ({block.set_by.phrase})")
@@ -255,6 +271,20 @@ class Executor:
             return self._failed(call, error, None, executed=False)
         self._restricted.begins(offered, call.arguments, self._given())
         return await self._run(call, offered, arguments)
+
+    def _changed_meanwhile(self, registry: Registry, offered: Offered) -> LeftOut | None:
+        """Say that this is no longer the tool that was offered, or that it is no longer selected; None when it is."""
+        now, then = registry.get(offered.id), offered.registered
+        if now is not None and now is not then and (now.owner, now.definition) != (then.owner, then.definition):
+            why = f"Another tool of that name, of {now.owner}, has taken its place since it was offered."
+            return Block(ToolOfferBlockReason.NOT_AVAILABLE_HERE, why)
+        selection = self._with.select(self.chat)
+        if (hidden := hidden_by(selection)) is not None:
+            return hidden
+        is_context = then.definition.activation is ToolActivation.CONTEXT
+        if is_context or offered.id in registry.expand_selection(selection.identifiers):
+            return None
+        return Beyond(BeyondKind.NOT_SELECTED, "It is no longer selected.", selection.set_by)
 
     def _held_against_choices(self, call: _Call, offered: Offered) -> str:
         """Refuse a value outside the choices of this request: what is shown is enforced.
@@ -297,6 +327,7 @@ class Executor:
 
     async def _run(self, call: _Call, offered: Offered, arguments: Any) -> Outcome:
         scope, state = self._with.guard.scope(), CallState()
+        self._is_running = True
         settings = self._settings_now(offered)
         call = replace(
             call, masker=Masker(call.arguments, _sensitive(offered, call.arguments), settings)
@@ -315,7 +346,9 @@ class Executor:
         returned = await run_tool(offered.registered.tool, arguments, context)
         try:
             outcome = await self._returned(call, offered, returned, scope)
-        except Exception as error:  # noqa: BLE001 - as in `execute`, but the tool has run
+        except PASSING:
+            raise
+        except BaseException as error:  # noqa: BLE001 - as in `execute`, but the tool has run
             outcome = self._broken(call, error, executed=True)
         report = scope.take_report()
         has_result = isinstance(returned, Delivered) or (isinstance(returned, Failed) and returned.of_result)
@@ -354,7 +387,9 @@ class Executor:
                 if (denial := self._with.admission(joined)) is not None:
                     return self._withheld(call, offered, denial, scope)
                 self.chat = self.chat.require(joined).require(await self._with.store(joined))
-            except Exception as error:  # noqa: BLE001 - a store is replaceable, and what is not stored must not leave
+            except PASSING:
+                raise
+            except BaseException as error:  # noqa: BLE001 - a store is replaceable; what is not stored must not leave
                 reason = describe(error).error
                 logger.error("requirements could not be stored: %s", call.masker.for_trace(reason))
                 return self._ended(
@@ -386,7 +421,7 @@ class Executor:
         strings = strings_of(result.value()) if gives else ()
         addresses = returned_addresses(
             strings, call.arguments, self._given(),
-            earlier=self._restricted.written if restricted else (), strict=restricted,
+            earlier=(*_unknown_names(call), *(self._restricted.written if restricted else ())), strict=restricted,
         )
         if restricted and addresses:
             addresses -= self._restricted.made_up(self.chat)
@@ -425,7 +460,7 @@ class Executor:
             text = scope.clean_now([GuardText(text, self._source_of(call))])[0]
         return text
 
-    def _broken(self, call: _Call, error: Exception, *, executed: bool) -> Outcome:
+    def _broken(self, call: _Call, error: BaseException, *, executed: bool) -> Outcome:
         fault = describe(error)
         logger.error("call %s broke: %s\n%s", call.requested.id, *map(call.masker.for_trace, (
             fault.error, fault.traceback
@@ -438,6 +473,12 @@ def _sensitive(offered: Offered, arguments: Mapping[str, Any]) -> tuple[str, ...
     stated = offered.registered.definition.sensitive_arguments
     known: Any = offered.function.parameters.get("properties", {})
     return (*stated, *(name for name in arguments if name not in known)) if stated else ()
+
+
+def _unknown_names(call: _Call) -> list[str]:
+    """Return the names of arguments that the tool does not know: the model chose them like any other text."""
+    known: Any = call.offered.function.parameters.get("properties", {}) if call.offered else {}
+    return [name for name in call.arguments if name not in known]
 
 
 def _key(call: _Call) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
-from lockgate.chat.addresses import written_by_model
+from lockgate.chat.addresses import key_of, written_by_model
 from lockgate.chat.plain_text import texts_of_arguments
 from lockgate.chat.values import ChatThread
 from lockgate.policy import ChatRequirements, OutboundDataRestriction, ToolOutboundData
@@ -56,7 +56,7 @@ class RestrictedCalls:
         self._made += self._counts(offered)
         if self.has_written_too_much:
             return
-        written = (text for text in texts_of_arguments(arguments) if "#" in text or text.strip() not in given)
+        written = (text for text in texts_of_arguments(arguments) if not _says_nothing(text.strip(), given))
         self.written = tuple(dict.fromkeys((*self.written, *written)))
         if sum(map(len, self.written)) > MAX_WRITTEN:
             self.written, self.has_written_too_much = (), True
@@ -69,3 +69,8 @@ class RestrictedCalls:
         if self._made_up is None:
             self._made_up = written_by_model(chat)
         return self._made_up
+
+
+def _says_nothing(text: str, given: Container[object]) -> bool:
+    """Tell whether a text is a given address in its plainest spelling: a detour in it would say something."""
+    return key_of(text) == text and text in given

@@ -235,7 +235,11 @@ class Run:
         except LockgateError as error:
             self.error = self.error or error
             logger.error("the chat could not be saved: %s", error)
-        except Exception as error:  # noqa: BLE001 - a store is replaceable
+        except BaseException as error:  # a store is replaceable, and may raise what it likes
+            task = asyncio.current_task()
+            cancelled = isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling()
+            if isinstance(error, KeyboardInterrupt) or cancelled:
+                raise
             fault = describe(error)
             self.error = self.error or StorageError(f"The chat could not be saved: {fault.error}")
             logger.error("the chat could not be saved: %s\n%s", fault.error, fault.traceback)

@@ -6,7 +6,8 @@ What the model wrote itself never counts, its earlier answers included.
 from collections.abc import Iterable
 
 from lockgate.addresses import AddressError, find_addresses, request_key
-from lockgate.chat.values import ChatThread, Message, Role
+from lockgate.chat.returned_addresses import returned_addresses
+from lockgate.chat.values import ChatThread, Message, Role, SourceOrigin
 from lockgate.errors import ToolBlocked
 
 NOT_GIVEN = (
@@ -92,10 +93,16 @@ def written_by_model(chat: ChatThread) -> frozenset[str]:
     written: set[str] = set()
     for message in chat.messages:
         if message.role is Role.ASSISTANT:
-            texts = [message.text, *(text for trace in message.traces for text in trace.arguments.values())]
-            found = frozenset().union(*map(keys_in, texts))
-            written |= found - {key_of(source.url) for source in message.sources}
+            calls = [text for trace in message.traces for text in trace.arguments.values()]
+            found = frozenset().union(*map(keys_in, (message.text, *calls)))
+            written |= found - _brought(message, calls) if found else found
     return frozenset(written)
+
+
+def _brought(message: Message, calls: list[str]) -> frozenset[str]:
+    """Return what tools brought for an answer: sources that are no echo of the calls, and none that the host cites."""
+    urls = [source.url for source in message.sources if source.origin is not SourceOrigin.LLM]
+    return returned_addresses(urls, calls) if urls else frozenset()
 
 
 def _given_by_user(messages: Iterable[Message]) -> Iterable[Message]:

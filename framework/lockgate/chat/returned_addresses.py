@@ -34,7 +34,7 @@ a tool kept from a run before this one.
 import re
 from collections.abc import Container, Iterable, Sequence
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from lockgate.addresses import AddressError, WebAddress, find_addresses
 from lockgate.chat.plain_text import (
@@ -49,6 +49,8 @@ from lockgate.chat.plain_text import (
 )
 
 __all__ = ["returned_addresses", "strings_of"]
+
+T = TypeVar("T")
 
 _MAX_FOUND = 20_000
 """Addresses of one result that are looked at; further ones are not given."""
@@ -136,8 +138,10 @@ class _Echoes:
 
     def __init__(self, written: Iterable[str], given: Container[object], *, strict: bool) -> None:
         self._strict = strict
-        texts = list(dict.fromkeys(written))
+        order = list(written)
+        texts = list(dict.fromkeys(order))
         forms = [plain(text) for text in texts]
+        plain_order = _in_order(order, texts, [form.text for form in forms])
         before = _given_before(texts, given)
         self._hosts: dict[str, _Host] = {}
         self._own_hosts = {address.host for address in before.values()}
@@ -145,14 +149,14 @@ class _Echoes:
         self._hidden = any(form.hidden for form in forms)
         self._too_long = sum(len(form.text) for form in forms) > _MAX_COMPARED
         searching = _Bound(_MAX_SEARCHED)
-        self._names = _HostNames([form.text for form in forms], searching)
+        self._names = _HostNames([form.text for form in forms], plain_order, searching)
         data = [
             plain(before[text].fragment).text if text in before else form.text
             for text, form in zip(texts, forms, strict=True)
         ]
         self._marks = any(_MARKS.search(text) for text in data)
         cut = [words(text) for text in data]
-        self._runs = _runs(cut, searching)
+        self._runs = _runs(_in_order(order, texts, cut), searching)
         cut += [words(variant) for text in data for variant in variants(text)]
         self._words = frozenset(chain.from_iterable(cut))
         self._short_words = frozenset(word for word in self._words if len(word) < LETTERS)
@@ -209,13 +213,13 @@ class _Echoes:
 class _HostNames:
     """Which hosts the arguments of a call name."""
 
-    def __init__(self, texts: list[str], searching: "_Bound") -> None:
+    def __init__(self, texts: list[str], order: list[str], searching: "_Bound") -> None:
         cut = [words(text) for text in texts]
         self._texts = texts
         self._words = frozenset(chain.from_iterable(cut))
         self._heads = frozenset(row[0] for row in cut if row)
         self._lengths = sorted({len(word) for word in self._words if len(word) <= 63})  # a label has no more
-        self._runs = _runs(cut, searching)
+        self._runs = _runs([words(text) for text in order] if len(order) > len(texts) else cut, searching)
         self._ip = any(_IP_FORM.search(text) for text in texts)
         self._named: dict[str, bool] = {}
         self._trying = _Bound(_MAX_STEPS)
@@ -299,6 +303,17 @@ class _Run:
             if at < 0 or not whole or at + len(text) in self._ends:
                 return at >= 0
         return True
+
+
+def _in_order(order: list[str], texts: list[str], of_texts: list[T]) -> list[T]:
+    """Return what was made of the texts in the order in which they were written, those that stand there twice as well.
+
+    A tool may put an address together out of pieces, of which some are the same.
+    """
+    if len(order) == len(texts):
+        return of_texts
+    by_text = dict(zip(texts, of_texts, strict=True))
+    return [by_text[text] for text in order]
 
 
 def _runs(cut: list[list[str]], searching: _Bound) -> list[_Run]:

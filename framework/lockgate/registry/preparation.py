@@ -22,7 +22,7 @@ from lockgate.registry.registration import Registered
 from lockgate.registry.registry import PLUGIN_DEADLINE, Registry
 from lockgate.registry.selection import Selection, SelectionOrigin
 from lockgate.settings.model import ToolSettings
-from lockgate.tools.base import Tool
+from lockgate.tools.base import Tool, overrides
 from lockgate.tools.context import RequestContext, ToolServices
 from lockgate.tools.definition import Components, ToolActivation
 
@@ -169,7 +169,7 @@ class Preparation:
         tool = registered.tool
         function = self._as_registered(registered)
         choices: Mapping[str, tuple[str, ...]] = {}
-        if type(tool).resolve_function is not Tool.resolve_function:
+        if overrides(tool, "resolve_function"):
             parameters = registered.definition.parameters
             answer = await self._ask(
                 registered, "resolve_function", lambda: _or_blocked(tool, context),
@@ -192,7 +192,7 @@ class Preparation:
             function = replace(function, description=resolved.description, parameters=resolved.parameters)
             choices = resolved.choices
         instructions: Any = registered.definition.instructions
-        if type(tool).resolve_instructions is not Tool.resolve_instructions:
+        if overrides(tool, "resolve_instructions"):
             instructions = await self._ask(
                 registered, "resolve_instructions", lambda: tool.resolve_instructions(context),
                 lambda found: copies.text(found, "answer"),

@@ -29,13 +29,13 @@ from lockgate.registry.checks import (
 from lockgate.registry.contribution import Contribution, Owner
 from lockgate.registry.incidents import IncidentLog
 from lockgate.registry.previews import Previews
-from lockgate.registry.registration import Registered, Rejection, register
+from lockgate.registry.registration import Doubt, Registered, Rejection, register
 from lockgate.registry.rules import Rules
 from lockgate.registry.selection import Selection, Selections, selection_of_chat
 from lockgate.settings.effective import NO_SETTINGS, Effective, Problem, effective_settings
 from lockgate.settings.model import NoSettings
-from lockgate.settings.options import OptionSource
-from lockgate.tools.base import Tool
+from lockgate.settings.options import FixedOptions, OptionSource
+from lockgate.tools.base import Tool, overrides
 from lockgate.tools.collection import ToolCollection
 from lockgate.tools.definition import Components
 from lockgate.tools.texts import DEFAULT_LOCALE, ToolTexts, readable_name
@@ -77,6 +77,7 @@ class Registry:
         found = register(contributions, rules.pins)
         self._tools, self._collections = found.tools, found.collections
         self.rejections: tuple[Rejection, ...] = tuple(found.rejections)
+        self.doubts: tuple[Doubt, ...] = tuple(found.doubts)
         self.previews = Previews(found.previews.values(), rules.previews)
         self._sources, self._selections = found.sources, Selections(found, self._is_off)
         self._off: dict[str, dict[str, SetBy]] = {}
@@ -219,14 +220,21 @@ class Registry:
         return effective_settings(registered.id, registered.settings_model, self.rules.layers, self._sources)
 
     def _worked_out(self, registered: Registered, found: Effective | None) -> Effective:
-        """Keep what was worked out. A failure is not kept: an option source may have been out of reach for once."""
+        """Keep what was worked out: no failure, and nothing that depends on options which may be others next time."""
         if found is None:
             text = f"failed; see {registered.owner} in plugins doctor"
             return Effective(None, {}, {"reading them": Problem(text, BUILT_IN)})
         if found.settings is not None:
             self.incidents.hide(found.settings.secret_values())
-        self._effective[registered.id] = found
+        if not self._depends_on_options(registered):
+            self._effective[registered.id] = found
         return found
+
+    def _depends_on_options(self, registered: Registered) -> bool:
+        """Tell whether a setting takes its value from an option source that is more than a fixed list."""
+        model = registered.settings_model
+        sources = (self._sources.get(model.setting_of(name).options or "") for name in model.outside_names())
+        return any(source is not None and type(source) is not FixedOptions for source in sources)
 
     def texts(self, tool_id: str, locale: str = DEFAULT_LOCALE) -> ToolTexts:
         """Return a tool's names for people; made of its ID where the tool cannot say.
@@ -279,10 +287,10 @@ class Registry:
 
     async def state(self, tool_id: str) -> ToolState:
         """Gather what the rules and the tool itself say right now. Plugins are asked under a deadline."""
-        known = self._settled.get(tool_id)
-        if known is not None:
-            return known
         registered = self._tools.get(tool_id)
+        known = self._settled.get(tool_id)
+        if known is not None and registered is not None and self._is_settled(registered):
+            return known
         minimum, minimum_by = self.minimum_confidence(tool_id)
         unavailable: Unavailable | None = None
         found = _CONFIGURED
@@ -304,9 +312,10 @@ class Registry:
 
     def _is_settled(self, registered: Registered) -> bool:
         """Tell whether the state of a tool follows from the rules alone: nothing is asked, settings are kept."""
-        kind = type(registered.tool)
-        asks_nothing = kind.is_available is Tool.is_available and kind.validate_settings is Tool.validate_settings
-        return asks_nothing and registered.id in self._effective
+        tool = registered.tool
+        if overrides(tool, "is_available") or overrides(tool, "validate_settings"):
+            return False
+        return registered.id in self._effective
 
     def order_of(self, tool_id: str) -> tuple[str, str]:
         """Return what tools are ordered by in every list: display name, then ID."""
@@ -317,10 +326,10 @@ class Registry:
         preview = registered.definition.preview
         if preview is not None and (off := self.previews.off(preview)) is not None:
             return Unavailable(off.why, off.set_by, Change("EnabledPreviewFeatures", "true", item=off.id))
-        if type(registered.tool).is_available is Tool.is_available:
+        if not overrides(registered.tool, "is_available"):
             return None
         what = f"is_available of {registered.id}"
-        if inspect.iscoroutinefunction(type(registered.tool).is_available):
+        if inspect.iscoroutinefunction(registered.tool.is_available):
             answer = await ask_beside(
                 registered.owner, what, lambda: cast("Any", registered.tool.is_available()), bool,
                 deadline=PLUGIN_DEADLINE, fallback=None, incidents=self.incidents,
@@ -342,7 +351,7 @@ class Registry:
         if settings is None:
             name, first = next(iter(effective.problems.items()))
             return _Configuration(effective.problem_text, first.set_by, name)
-        if type(registered.tool).validate_settings is Tool.validate_settings:
+        if not overrides(registered.tool, "validate_settings"):
             return _CONFIGURED
         problem = await ask_beside(
             registered.owner, f"validate_settings of {registered.id}",

@@ -14,6 +14,11 @@ DEFAULT_TIMEOUT = 60.0
 """Seconds a call may take unless the tool says otherwise."""
 
 
+def overrides(tool: "Tool", name: str) -> bool:
+    """Tell whether a tool answers a question itself, in its class or on the object; a default need not be asked."""
+    return getattr(type(tool), name, None) is not getattr(Tool, name) or name in getattr(tool, "__dict__", ())
+
+
 class Tool:
     """A tool: one object per ``Lockgate``. It may hold resources, never anything of a chat.
 

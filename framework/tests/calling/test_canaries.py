@@ -318,7 +318,7 @@ async def test_a_sensitive_argument_reaches_no_place_but_the_models_own_call(
         cancel_after=0.05 if end == "cancelled" else None,
     )  # fmt: skip
     assert done.with_(OWN_CORE) == []
-    assert [trace.was_executed for trace in done.run.traces] == [end != "cancelled"]
+    assert [trace.was_executed for trace in done.run.traces] == [True]
     assert "signing in with *****" in done.places["events"]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from calling_kit import DONE, AnyTool
 
-from lockgate.chat import ChatThread, Message, Role, Source, ToolTrace, TraceStatus
+from lockgate.chat import ChatThread, Message, Role, Source, SourceOrigin, ToolTrace, TraceStatus
 from lockgate.chat.addresses import NOT_GIVEN, written_by_model
 from lockgate.policy import ChatRequirements, OutboundDataRestriction, ToolOutboundData
 from lockgate.testing import Answer, Call, FakeProvider, answer_calls, answer_text, lockgate_for
@@ -71,6 +71,14 @@ DETOURS = {
     "said in an answer that instructions quote": [
         [call("secret"), answer_text(f"See {MADE_UP}.")], [call("fetch", MADE_UP), DONE],
     ],
+    "along a detour of a given address": [
+        [call("secret"), call("save", f"https://given.example/{MADE_UP}/../../../../"), call("show"),
+         call("fetch", MADE_UP), DONE],
+    ],
+    "along an escaped detour": [
+        [call("secret"), call("save", f"https://given.example/{MADE_UP}/%2e%2e/%2E./../../"), call("show"),
+         call("fetch", MADE_UP), DONE],
+    ],
     "behind a given address, as its fragment": [
         [call("secret"), call("save", f"https://given.example/#{MADE_UP}"), call("show"), call("fetch", MADE_UP), DONE]
     ],
@@ -93,6 +101,39 @@ async def test_no_detour_makes_an_address_given(detour: str) -> None:
     fetched = [trace for trace in traces if trace.tool_id == "fetch"]
     assert [(trace.status, trace.status_message) for trace in fetched] == [(TraceStatus.BLOCKED, NOT_GIVEN)]
     assert all(trace.status is TraceStatus.SUCCESS for trace in traces if trace.tool_id != "fetch")
+
+
+def test_what_the_host_cites_or_a_call_names_is_made_up_all_the_same() -> None:
+    """A host cites what its model writes, and a tool may name its own arguments as a source."""
+    echo = "https://echo.example/?q=4711-alpha"
+    trace = ToolTrace(1, "look", "Look", "1", TraceStatus.SUCCESS, arguments={"address": echo})
+    sources = (Source("x", MADE_UP, SourceOrigin.LLM), Source("y", echo, SourceOrigin.TOOL))
+    answer = Message(Role.ASSISTANT, f"See {MADE_UP}.", sources=sources, traces=(trace,))
+    assert written_by_model(ChatThread(messages=(answer,))) == {MADE_UP, echo}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"marks": list("evil.example/4711")}, {"marks": ["e", "vil.", "e", "xampl", "e/47", "1", "1"]},
+     {"evil.example/4711": 1}],
+    ids=["letters", "pieces", "a name"],
+)  # fmt: skip
+async def test_pieces_of_an_address_are_no_gift(arguments: dict[str, Any]) -> None:
+    """Letter by letter, some of them twice; or as the name of an argument that the tool does not know."""
+
+    async def join(given: dict[str, Any], context: ToolContext) -> ToolResult:
+        return ToolResult("https://" + "".join(given.get("marks") or next(iter(given))))
+
+    script = [answer_calls(Call("join", arguments)), DONE]
+    tool = AnyTool(join, "join")
+    chat = ChatThread(requirements=LINKS)
+    async with (
+        FakeProvider(script) as fake, lockgate_for(fake, tools=[tool]) as gate,
+        gate.ask(chat, "Join.", selected=["join"]) as run,
+    ):  # fmt: skip
+        await run.wait()
+    assert run.traces[0].result == "https://evil.example/4711"
+    assert run.chat.tool_addresses == frozenset()
 
 
 def test_what_a_turn_rests_on_was_not_made_up_by_it() -> None:

@@ -47,7 +47,7 @@ from lockgate.policy import (
     admission,
 )
 from lockgate.providers.contract import CallResult, RequestedCall
-from lockgate.registry import Registry, Rules
+from lockgate.registry import Registry, Rules, Selection
 from lockgate.registry.ceilings import Ceilings
 from lockgate.registry.preparation import Offer, Preparation
 from lockgate.settings.instances import Instance
@@ -182,7 +182,8 @@ async def _called(
         ChatThread("chat", requirements=chat),
         Surroundings(
             registry=lambda: desk.found, offer=desk.offer, standing=lambda: standing, admission=admits,
-            component=Components.CHAT, services=lambda: SERVICES, guard=Guard(), limits=Limits, store=store,
+            select=lambda _: Selection(tuple(tool.id for tool in desk.offer.tools)), component=Components.CHAT,
+            services=lambda: SERVICES, guard=Guard(), limits=Limits, store=store,
             emit=events.append,
         ),
     )
@@ -365,6 +366,7 @@ def _executor(
         Surroundings(
             registry=lambda: desk.found, offer=desk.offer, standing=lambda: standing,
             admission=lambda requirements: admission(requirements, standing), component=Components.CHAT,
+            select=lambda _: Selection(tuple(tool.id for tool in desk.offer.tools)),
             services=lambda: SERVICES, guard=Guard(), limits=lambda: Limits(max_restricted_calls=most), store=store,
             emit=events.append,
         ),
