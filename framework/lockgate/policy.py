@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from types import MappingProxyType
 
+from lockgate.errors import ConfigurationError
+
 
 class ConfidenceLevel(IntEnum):
     """How far an organization trusts a provider. Compared by number; UNKNOWN lies below every real minimum."""
@@ -176,18 +178,51 @@ class ProviderStanding:
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
-    """A minimum of provider confidence that somebody set."""
+    """A minimum of provider confidence that somebody set.
+
+    Raises:
+        ConfigurationError: The level is no member of its enumeration: its name or its number would compare wrongly.
+    """
 
     level: ConfidenceLevel
     set_by: SetBy
 
+    def __post_init__(self) -> None:
+        _check_minimum(self, ConfidenceLevel)
+
 
 @dataclass(frozen=True, slots=True)
 class OutboundMinimum:
-    """The least outbound restriction that somebody set for all chats."""
+    """The least outbound restriction that somebody set for all chats.
+
+    Raises:
+        ConfigurationError: The level is no member of its enumeration.
+    """
 
     level: OutboundDataRestriction
     set_by: SetBy
+
+    def __post_init__(self) -> None:
+        _check_minimum(self, OutboundDataRestriction)
+
+
+def is_member(kind: type[Enum], value: object) -> bool:
+    """Tell whether a value is itself one of the members of an enumeration, not only equal to one or made like one."""
+    return type(value) is kind and any(value is member for member in kind.__members__.values())
+
+
+def _check_minimum(minimum: Minimum | OutboundMinimum, kind: type[Enum]) -> None:
+    """Refuse a minimum of a wrong type. NaN compares with nothing, so that every provider would pass."""
+    name = type(minimum).__name__
+    level: object = minimum.level
+    by: object = minimum.set_by
+    if not is_member(kind, level):
+        arrived = repr(level)[:60] if type(level) in {str, int, float, bool} else f"of type {type(level).__name__}"
+        right = f"a member of {kind.__name__}, such as {kind.__name__}.{list(kind.__members__)[-1]}"
+        raise ConfigurationError(f"{name}.level is {arrived}; right is {right}.")
+    if not isinstance(by, SetBy) or type(by.kind) is not SetByKind:
+        arrived = repr(by)[:60] if type(by) is str else f"of type {type(by).__name__}"
+        raise ConfigurationError(f"{name}.set_by is {arrived}; right is a SetBy of a SetByKind, such as BY_USER.")
 
 
 class DenialReason(Enum):

@@ -6,24 +6,17 @@ import stat
 import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 import pytest
+from chat_store_kit import FULL, MAIL, STRICT, path_of, reloaded
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lockgate.chat import (
-    Attachment,
     ChatThread,
-    DataSourceOptions,
     Message,
-    PrefixPart,
-    PromptPrefix,
-    RetrievalMode,
     Role,
-    Source,
-    SourceOrigin,
     ToolTrace,
     TraceStatus,
 )
@@ -39,11 +32,6 @@ from lockgate.policy import (
 )
 from lockgate.storage import SqliteChatStore
 
-MAIL = SetBy(SetByKind.DATA_SOURCE, "Contracts", "plugin.lua", 12)
-STRICT = ChatRequirements(
-    ConfidenceLevel.MEDIUM, DataSourceSecurity.SELF_HOSTED, OutboundDataRestriction.ONLY_LINKS_FROM_CHAT,
-    MAIL, SetBy(SetByKind.USER), SetBy(SetByKind.ORGANIZATION, "Acme"),
-)  # fmt: skip
 STRICTEST = ChatRequirements(
     ConfidenceLevel.HIGH, DataSourceSecurity.SELF_HOSTED, OutboundDataRestriction.ONLY_CONFIGURED_SERVICES
 )
@@ -53,26 +41,6 @@ REQUIREMENTS = st.builds(
     st.sampled_from(DataSourceSecurity),
     st.sampled_from(OutboundDataRestriction),
 )
-FULL = ChatThread(
-    id="full",
-    title="A title",
-    system_prompt="Be kind.",
-    created=date(2026, 2, 3),
-    requirements=STRICT,
-    selected_tools=("web", "files"),
-    data_sources=DataSourceOptions(False, True, ("docs",), RetrievalMode.EVERY_MESSAGE),
-    prompt_addresses=frozenset({"https://a.example/"}),
-    messages=(
-        Message(Role.USER, "q\x00 \ud800 ü", (Attachment("a.txt", "text", frozenset({"https://b.example/"})),)),
-        Message(
-            Role.ASSISTANT, "answer", (), (Source("S", "https://s.example/", SourceOrigin.RAG),),
-            (ToolTrace(1, "t", "T", "c1", TraceStatus.BLOCKED, True, "no", {"q": "*****"}),), True,
-        ),
-    ),
-    include_date=True,
-    assistant="reviewer",
-    prefix=PromptPrefix("0123456789abcdef", (PrefixPart("t", 12, "aa"),), PrefixPart("system prompt", 8, "bb")),
-)  # fmt: skip
 
 
 @pytest.fixture
@@ -81,20 +49,6 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteChatStore]:
     store = SqliteChatStore(tmp_path / "data" / "chats.sqlite3")
     yield store
     await store.close()
-
-
-async def reloaded(path: Path, chat_id: str) -> ChatThread | None:
-    """Load a chat as another process would."""
-    other = SqliteChatStore(path)
-    try:
-        return await other.load(chat_id)
-    finally:
-        await other.close()
-
-
-def path_of(tmp_path: Path) -> Path:
-    """Return where the fixture's store lies."""
-    return tmp_path / "data" / "chats.sqlite3"
 
 
 async def test_a_chat_comes_back_equal(store: SqliteChatStore, tmp_path: Path) -> None:
@@ -309,89 +263,6 @@ async def test_the_files_are_the_users_alone(store: SqliteChatStore, tmp_path: P
     folder = path_of(tmp_path).parent
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
-
-
-@pytest.mark.parametrize("content", [b"no database, but long enough to be looked at" * 50, b"SQLite format 3\0" * 99])
-async def test_a_damaged_file_is_named_and_left(tmp_path: Path, content: bytes) -> None:
-    """Every operation says which file is damaged and what to do; not a byte of it changes."""
-    path = tmp_path / "chats.sqlite3"
-    path.write_bytes(content)
-    store = SqliteChatStore(path)
-    for operation in (store.load("c"), store.save(FULL), store.raise_requirements("c", STRICT), store.list_chats()):
-        with pytest.raises(StorageError, match=r"is damaged.*left as it is.*move it away") as caught:
-            await operation
-        assert str(path) in str(caught.value)
-    await store.close()
-    assert path.read_bytes() == content
-
-
-async def test_pages_destroyed_in_the_middle_are_told(tmp_path: Path) -> None:
-    """A file that opens and breaks later is told the same way."""
-    path = tmp_path / "chats.sqlite3"
-    store = SqliteChatStore(path)
-    await store.save(ChatThread(id="c", messages=(Message(Role.USER, "x" * 50_000),) * 5))
-    await store.close()
-    content = path.read_bytes()
-    path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
-    store = SqliteChatStore(path)
-    with pytest.raises(StorageError, match="is damaged"):
-        await store.load("c")
-    await store.close()
-
-
-@pytest.mark.parametrize("body", ["{", "[]", "{}", '{"role":"robot","text":""}'])
-async def test_a_damaged_message_costs_its_chat(store: SqliteChatStore, tmp_path: Path, body: str) -> None:
-    """A message that cannot be read makes its chat an error; other chats load."""
-    await store.save(FULL)
-    await store.save(ChatThread(id="other"))
-    await store.close()
-    with sqlite3.connect(path_of(tmp_path)) as connection:
-        connection.execute("UPDATE messages SET body = ? WHERE position = 0", (body,))
-    connection.close()
-    with pytest.raises(StorageError, match="chat 'full'"):
-        await reloaded(path_of(tmp_path), "full")
-    assert await reloaded(path_of(tmp_path), "other") is not None
-
-
-@pytest.mark.parametrize("body", ["{", "[]", '{"id":7}', "[" * 100_000], ids=["cut", "list", "number", "deep"])
-async def test_a_damaged_message_is_not_written_over(store: SqliteChatStore, tmp_path: Path, body: str) -> None:
-    """Saving a chat with a message that cannot be read is refused in words, and changes nothing of it."""
-    await store.save(FULL)
-    await store.close()
-    with sqlite3.connect(path_of(tmp_path)) as connection:
-        connection.execute("UPDATE messages SET body = ? WHERE position = 1", (body,))
-    connection.close()
-    other = SqliteChatStore(path_of(tmp_path))
-    with pytest.raises(StorageError, match="chat 'full'"):
-        await other.save(replace(FULL, title="Another"))
-    await other.close()
-    with sqlite3.connect(path_of(tmp_path)) as connection:
-        assert connection.execute("SELECT body FROM messages WHERE position = 1").fetchall() == [(body,)]
-        assert connection.execute("SELECT title FROM chats").fetchall() == [("A title",)]
-    connection.close()
-
-
-async def test_files_of_others_are_refused(tmp_path: Path) -> None:
-    """A database of another program, or of a newer version, is not touched."""
-    foreign = tmp_path / "foreign.sqlite3"
-    with sqlite3.connect(foreign) as connection:
-        connection.execute("CREATE TABLE x (y)")
-    connection.close()
-    store = SqliteChatStore(foreign)
-    with pytest.raises(StorageError, match="is no chat store"):
-        await store.save(FULL)
-    await store.close()
-    newer = tmp_path / "newer.sqlite3"
-    store = SqliteChatStore(newer)
-    await store.save(FULL)
-    await store.close()
-    with sqlite3.connect(newer) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
-    store = SqliteChatStore(newer)
-    with pytest.raises(StorageError, match="version 99"):
-        await store.load("full")
-    await store.close()
 
 
 async def test_a_busy_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,11 +13,13 @@ from lockgate.calling.loop import Loop, ToolCallingLoop
 from lockgate.calling.run import Observer
 from lockgate.guard import Guard
 from lockgate.plugin_host.host import PluginHost
+from lockgate.plugin_host.report import problems_of_tools
 from lockgate.registry.calls import attempt
 from lockgate.registry.contribution import Contribution, Owner
 from lockgate.registry.incidents import IncidentLog
 from lockgate.registry.preparation import Preparation
 from lockgate.registry.registry import PLUGIN_DEADLINE, Registry
+from lockgate.settings.file_tables import key_of
 from lockgate.settings.instances import Instance, Kind
 from lockgate.settings.model import read_settings
 from lockgate.tools.threads import run_in_thread
@@ -79,7 +81,7 @@ async def assemble(
     services = Services(host, data_dir, guard, lambda family: tuple(instances.get(family, ())))
     problems = list(configuration.problems)
     asked = await run_in_thread(_ask_all, host, services)
-    await run_in_thread(_open_instances, asked["kinds"], configuration.instances, instances, problems)
+    await run_in_thread(_open_instances, asked["kinds"], configuration, instances, problems)
     contributions = [item for hook in _REGISTERED for item in asked[hook]]
     contributions += await tools_of_sources(asked["tool_definition_sources"], incidents, problems)
 
@@ -92,7 +94,7 @@ async def assemble(
         observers = observers_of(asked["observers"], problems)
         loops = loops_of(asked["loops"], {"tool_calling": ToolCallingLoop()}, problems, configuration.rules.pins)
         problems.extend(found.problems)
-        problems.extend(str(rejection) for rejection in registry.rejections)
+        problems.extend(problems_of_tools(registry))
         problems.extend(unknown_names(configuration, registry, found, host.records))
         preparation = Preparation(registry, services)
         return Assembly(host, registry, preparation, found, services, observers, loops, tuple(problems))
@@ -109,7 +111,7 @@ def _ask_all(host: PluginHost, services: Services) -> dict[str, list[Contributio
 
 def _open_instances(
     contributed: Sequence[Contribution],
-    configured: Sequence[InstanceConfig],
+    configuration: Configuration,
     instances: dict[str, list[Instance]],
     problems: list[str],
 ) -> None:
@@ -118,23 +120,30 @@ def _open_instances(
         known = kinds.setdefault((kind.family, name), (kind, item.owner))
         if known[0] is not kind:
             problems.append(f"The kind {name!r} of {item.owner} was not taken: {known[1]} has that name.")
-    for config in sorted(configured, key=lambda entry: entry.id):
+
+    def tell(config: InstanceConfig, text: str, *names: str) -> None:
+        place = key_of(f"{config.family}s", config.id)
+        problems.append(configuration.told(text, *(key_of(place, name) for name in names), place))
+
+    for config in sorted(configuration.instances, key=lambda entry: entry.id):
         found = kinds.get((config.family, config.kind))
         if found is None:
             names = ", ".join(sorted(name for family, name in kinds if family == config.family)) or "none"
-            problems.append(f"{config.family} {config.id!r} is of the kind {config.kind!r}; installed are: {names}.")
+            text = f"{config.family} {config.id!r} is of the kind {config.kind!r}; installed are: {names}."
+            tell(config, text, "kind")
             continue
         kind, owner = found
         outcome = attempt(read_settings, kind.settings_model, config.values, deadline=PLUGIN_DEADLINE)
         if outcome.value is None:
-            problems.append(f"{config.family} {config.id!r} cannot be used: reading its settings failed in {owner}.")
+            tell(config, f"{config.family} {config.id!r} cannot be used: reading its settings failed in {owner}.")
             continue
         settings, wrong = outcome.value
         if settings is None:
             text = "; ".join(f"{name} {why}" for name, why in wrong.items())
-            problems.append(f"{config.family} {config.id!r} cannot be used: {text}.")
+            tell(config, f"{config.family} {config.id!r} cannot be used: {text.rstrip('.')}.", *wrong)
             continue
-        problems.extend(unknown_keys(kind, config.id, config.values))
+        for name, text in unknown_keys(kind, config.id, config.values):
+            tell(config, text, name)
         instances.setdefault(config.family, []).append(
             Instance(kind, config.id, config.name or config.id, settings, config.set_by)
         )

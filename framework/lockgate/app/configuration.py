@@ -7,6 +7,7 @@ from lockgate.app.templates import Assistant, ChatTemplate
 from lockgate.plugin_host.policy import HostPolicy
 from lockgate.policy import BY_USER, ConfidenceLevel, SetBy
 from lockgate.registry.rules import Rules
+from lockgate.settings.typed import Fields
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -42,6 +43,17 @@ class ProviderConfig:
     parameters: Mapping[str, object] = field(default_factory=dict)
     set_by: SetBy = BY_USER
 
+    def __post_init__(self) -> None:
+        check = Fields(self)
+        check.ids("id", "profile")
+        check.texts("name", "base_url", "model", "api_key_variable")
+        check.texts("api_key", is_private=True)
+        check.flags("self_hosted")
+        check.member("confidence", ConfidenceLevel, optional=True)
+        check.flags("can_call_tools", optional=True)
+        check.open_tables("parameters", plain=True)
+        check.set_by("set_by")
+
     def __repr__(self) -> str:
         return f"ProviderConfig(id={self.id!r}, profile={self.profile!r}, model={self.model!r})"
 
@@ -56,6 +68,13 @@ class InstanceConfig:
     name: str = ""
     values: Mapping[str, object] = field(default_factory=dict)
     set_by: SetBy = BY_USER
+
+    def __post_init__(self) -> None:
+        check = Fields(self)
+        check.ids("id", "kind", "family")
+        check.texts("name")
+        check.open_tables("values", plain=True)
+        check.set_by("set_by")
 
 
 def no_secrets(name: str) -> str | None:
@@ -81,6 +100,8 @@ class Configuration:
         broken_sources: ID of a data source whose entry in the files cannot be used → the texts in it, its path among
             them. What lies there is not free for everybody because the entry is wrong.
         problems: What in the files could not be used, in sentences for a person.
+        place: The settings file it was read from; empty for a configuration made in code.
+        lines: Key as it is written in that file, such as ``limits.max_tool_calls`` → its line, where that is certain.
     """
 
     rules: Rules = field(default_factory=Rules)
@@ -94,3 +115,33 @@ class Configuration:
     refused_providers: Mapping[str, str] = field(default_factory=dict)
     broken_sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    place: str = ""
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check = Fields(self)
+        check.values(Rules, "rules")
+        check.named("providers", ProviderConfig)
+        check.tuple_of("instances", InstanceConfig)
+        check.values(HostPolicy, "host")
+        check.texts("default_provider", "place")
+        if not callable(self.secret):
+            raise check.wrong("secret", "a function that returns the secret of a name, or None", is_private=True)
+        check.named("chat_templates", ChatTemplate)
+        check.named("assistants", Assistant)
+        check.table("refused_providers", str)
+        check.table_of_tuples("broken_sources")
+        check.tuple_of_texts("problems", "sentences")
+        check.table("lines", int)
+
+    def told(self, text: str, *keys: str) -> str:
+        """Return a sentence about a setting with the file it stands in, and the line of the first key that has one."""
+        return told_in(self.place, self.lines, text, *keys)
+
+
+def told_in(place: str, lines: Mapping[str, int], text: str, *keys: str) -> str:
+    """Return a sentence about a setting with file and line; see `Configuration.told`."""
+    if not place:
+        return text
+    line = next((lines[key] for key in keys if key in lines), None)
+    return f"In {place}: {text}" if line is None else f"In {place}:{line}: {text}"

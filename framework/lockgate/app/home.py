@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from lockgate.app.configuration import Configuration, InstanceConfig, ProviderConfig
+from lockgate.app.configuration import Configuration, InstanceConfig, ProviderConfig, told_in
 from lockgate.app.lockgate import Lockgate
 from lockgate.app.templates import Assistant, ChatTemplate
 from lockgate.plugin_host.policy import HostPolicy
@@ -12,7 +12,7 @@ from lockgate.registry.previews import BUILT_IN_PREVIEWS, PreviewSwitch, switche
 from lockgate.registry.rules import MAX_RESTRICTED_CALLS, MAX_TOOL_CALLS, MAX_TOOL_RESULT_CHARACTERS, Rules
 from lockgate.settings.effective import Layers
 from lockgate.settings.file_checks import nearest
-from lockgate.settings.file_tables import key_of
+from lockgate.settings.file_tables import key_of, written
 from lockgate.settings.file_values import SettingsFile
 from lockgate.settings.files import UserSettings
 from lockgate.settings.home import Home
@@ -72,7 +72,8 @@ class _Configured:
 
     def __init__(self, file: SettingsFile, home: Home) -> None:
         self._file, self._place = file, str(home.settings_file)
-        self._problems = [self._told(str(problem)) for problem in file.problems]
+        self._lines = {written(path): line for path, line in file.lines.items() if line is not None}
+        self._problems = [self._told(str(problem), problem.key) for problem in file.problems]
 
     def made(self, secrets: LazySecrets) -> Configuration:
         """Return the configuration."""
@@ -106,11 +107,11 @@ class _Configured:
             host=HostPolicy(allowed=file.allowed_plugins, disabled=file.disabled_plugins),
             default_provider=NO_DEFAULT if file.default_provider_problem else file.default_provider,
             secret=secrets.read, refused_providers=self._refused(), broken_sources=file.broken_data_sources,
-            problems=tuple(self._problems),
+            problems=tuple(self._problems), place=self._place, lines=self._lines,
         )  # fmt: skip
 
-    def _told(self, text: str) -> str:
-        return f"In {self._place}: {text}"
+    def _told(self, text: str, *keys: str) -> str:
+        return told_in(self._place, self._lines, text, *keys)
 
     def _by(self, *key: str) -> SetBy:
         """Return the user, with the line of a key where it is known."""
@@ -121,7 +122,8 @@ class _Configured:
         refused = dict(self._file.broken_providers)
         if self._file.default_provider_problem:
             refused[NO_DEFAULT] = self._file.default_provider_problem
-        return {name: f"{self._told(why).rstrip('.')}." for name, why in refused.items()}
+        told = {name: self._told(why, why.partition(" ")[0]) for name, why in refused.items()}  # it begins with its key
+        return {name: why if why.endswith(("?", ".")) else f"{why}." for name, why in told.items()}
 
     def _rules(self, secrets: LazySecrets) -> Rules:
         file = self._file
@@ -143,7 +145,7 @@ class _Configured:
                 for name, level in file.minimum_provider_confidence_by_tool_id.items()
             },
             previews=switches(self._previews(), {}, {}),
-            layers=Layers(user=file.tool_settings, secrets=secrets),
+            layers=Layers(user=file.tool_settings, secrets=secrets, user_by=self._tools_by()),
             scheme=file.confidence_scheme,
             custom_scheme=file.custom_confidence,
             scheme_by=self._by("confidence", "scheme") if has_scheme else BUILT_IN,
@@ -165,6 +167,15 @@ class _Configured:
             return None
         return Minimum(level, self._by(*self._file.global_minimum_by))
 
+    def _tools_by(self) -> dict[str, SetBy]:
+        """Return who set each setting of a tool: the user, with its line, else that of the tool's table."""
+        lines, found = self._file.lines, dict[str, SetBy]()
+        for key in self._file.tool_settings:
+            tool_id, _, name = key.partition(".")
+            own = ("tools", tool_id, name)
+            found[key] = self._by(*(own if own in lines else own[:2]))
+        return found
+
     def _previews(self) -> dict[str, PreviewSwitch]:
         """Return the user's switches, each with its line."""
         if self._file.all_previews_off:
@@ -182,7 +193,7 @@ class _Configured:
             else:
                 hint = nearest(name.upper(), _COMPONENTS)
                 self._problems.append(
-                    self._told(f"{key} names the component {name!r}, which does not exist.{hint}")
+                    self._told(f"{key} names the component {name!r}, which does not exist.{hint}", key)
                 )
         return found
 
@@ -192,7 +203,7 @@ class _Configured:
             if entry.component not in _COMPONENTS:
                 key, hint = key_of("assistants", entry.id), nearest(entry.component, _COMPONENTS)
                 text = f"{key} is left out: it names the component {entry.component!r}, which does not exist.{hint}"
-                self._problems.append(self._told(text))
+                self._problems.append(self._told(text, key_of(key, "component"), key))
                 continue
             found[entry.id] = Assistant(
                 entry.id, entry.name, entry.system_prompt, Components[entry.component], entry.tool_ids,

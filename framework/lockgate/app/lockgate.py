@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
+from lockgate.app.arguments import check_count, check_text, check_whom, checked_attachments, checked_observers
 from lockgate.app.assembly import Assembly, assemble
 from lockgate.app.configuration import Configuration, InstanceConfig, ProviderConfig
 from lockgate.app.lifetime import ServiceTasks
@@ -27,6 +28,7 @@ from lockgate.providers.transport import Transport
 from lockgate.registry.explain import Explanation, explain
 from lockgate.registry.registry import Registry
 from lockgate.registry.selection import Selection
+from lockgate.settings.typed import checked_texts
 from lockgate.tools.definition import Components
 
 _TITLE_CHARACTERS = 60
@@ -172,12 +174,14 @@ class Lockgate:
         """
         if template is None:
             return ChatThread(include_date=True)
+        check_text(template, "The chat template", "the ID (str) of a configured one, or None")
         known = self._configuration.chat_templates
         if template not in known:
             raise UnknownNameError("chat template", template, known)
         return chat_from_template(known[template], self.registry)
 
     async def _kept(self, chat_id: str) -> ChatThread:
+        check_text(chat_id, "The ID of the chat")
         chat = await self.store.load(chat_id)
         if chat is None:
             raise UnknownNameError("chat", chat_id, [row.id for row in await self.store.list_chats(_CHATS_NAMED)])
@@ -194,6 +198,7 @@ class Lockgate:
             UnknownNameError: There is no such chat.
             UsageError: It has fewer messages.
         """
+        check_count(messages, "The number of messages")
         chat = await self._kept(chat_id)
         try:
             forked = chat.forked(messages)
@@ -216,6 +221,7 @@ class Lockgate:
         Raises:
             UsageError: The text is no exported chat; the message says where.
         """
+        check_text(text, "The exported chat", "the text (str) that export_chat returned")
         chat = chat_from_json(text)
         chat = replace(chat, messages=tuple([await self._guarded(message) for message in chat.messages]))
         await self.store.save(chat)
@@ -243,6 +249,7 @@ class Lockgate:
         Raises:
             UnknownNameError: There is no such assistant.
         """
+        check_text(assistant_id, "The assistant", "the ID (str) of a configured one")
         known = self._configuration.assistants
         if assistant_id not in known:
             raise UnknownNameError("assistant", assistant_id, known)
@@ -279,20 +286,21 @@ class Lockgate:
             A run; nothing happens before it is entered.
 
         Raises:
-            UsageError: The message is blank, the provider cannot be used, the chat has other rules than the assistant,
-                or tools are selected although the assistant's rules name them, or its assistant is gone.
+            UsageError: The message is blank, something has the wrong type, the provider cannot be used, or the rules of
+                an assistant do not let the chat or the selection be.
             UnknownNameError: There is no such assistant.
         """
         self._check_entered()
+        check_whom(chat, provider, model)
+        check_text(text, "The question")
+        attachments, observers = checked_attachments(attachments), checked_observers(observers)
         if not text.strip() and not attachments:
             raise UsageError("The question is empty.")
-        if assistant is not None:
-            chat = chat_of_assistant(chat, self.assistant(assistant))
-        chat = chat or ChatThread()
+        chat = chat_of_assistant(chat, self.assistant(assistant)) if assistant is not None else chat or ChatThread()
         asked = _identifiers(selected)
         provider = self._by_assistant(chat, provider, asked)
         ready = provider if isinstance(provider, Provider) else self.provider(provider, model=model)
-        chat = _asked_in(chat, Message(Role.USER, text, tuple(attachments)), self.registry, asked)
+        chat = _asked_in(chat, Message(Role.USER, text, attachments), self.registry, asked)
         place = self.component_of(chat, component)
         question = Question(ready, place, lambda now: self.selection(now, place, asked))
 
@@ -378,6 +386,8 @@ class Lockgate:
         Raises:
             UsageError: As `ask` raises it.
         """
+        check_text(tool_id, "The tool", "its ID (str)")
+        check_whom(chat, provider, model)
         chat = chat or ChatThread()
         asked = _identifiers(selected)
         provider = self._by_assistant(chat, provider, asked)
@@ -398,12 +408,7 @@ def _identifiers(selected: Iterable[str] | None) -> tuple[str, ...] | None:
     """Return the IDs that somebody selects; a text alone would be taken apart into its letters."""
     if selected is None:
         return None
-    if isinstance(selected, str):
-        raise UsageError(f"The selection is the text {selected!r}; right is a list of IDs, such as [{selected!r}].")
-    found: tuple[object, ...] = tuple(selected)
-    if wrong := [item for item in found if not isinstance(item, str)]:
-        raise UsageError(f"The selection holds {wrong[0]!r}; right are the IDs of tools or collections.")
-    return tuple(item for item in found if isinstance(item, str))
+    return checked_texts(selected, "The selection")
 
 
 def _asked_in(chat: ChatThread, message: Message, registry: Registry, asked: tuple[str, ...] | None) -> ChatThread:

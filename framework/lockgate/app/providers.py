@@ -161,11 +161,16 @@ def _key(config: ProviderConfig, profile: ProviderProfile, secret: Callable[[str
         return found.value
     if profile.authentication == "none" or profile.provider_type == SELF_HOSTED_TYPE:
         return ""
-    variable = config.api_key_variable or profile.api_key_variable
+    if config.api_key_variable:
+        raise ConfigurationError(
+            f"The provider {config.id!r} has no API key: its entry names the environment variable "
+            f"{config.api_key_variable}, which is not set."
+        )
+    variable = profile.api_key_variable
     held = f", and the environment variable {variable} can hold it" if variable else ""
-    command = f"lockgate providers add {config.id} --profile {profile.id}"
-    if config.set_by != BUILT_IN:
-        command += " --replace"
+    command = f"lockgate providers key {config.id}"
+    if config.set_by == BUILT_IN:
+        command = f"lockgate providers add {config.id} --profile {profile.id}"
     raise ConfigurationError(f"The provider {config.id!r} has no API key: `{command}` asks for it{held}.")
 
 

@@ -8,6 +8,7 @@ from lockgate.errors import UsageError
 from lockgate.policy import BY_USER, SetBy
 from lockgate.registry.registry import Registry
 from lockgate.registry.selection import Selection, SelectionOrigin, is_selection_visible
+from lockgate.settings.typed import Fields
 from lockgate.tools.definition import Components
 
 
@@ -28,6 +29,13 @@ class ChatTemplate:
     system_prompt: str = ""
     tool_ids: tuple[str, ...] | None = None
     set_by: SetBy = BY_USER
+
+    def __post_init__(self) -> None:
+        check = Fields(self)
+        check.ids("id")
+        check.texts("name", "system_prompt")
+        check.tuple_of_texts("tool_ids", optional=True)
+        check.set_by("set_by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,14 @@ class Assistant:
     provider: str = ""
     description: str = ""
     set_by: SetBy = BY_USER
+
+    def __post_init__(self) -> None:
+        check = Fields(self)
+        check.ids("id")
+        check.texts("name", "system_prompt", "provider", "description")
+        check.member("component", Components)
+        check.tuple_of_texts("tool_ids", optional=True)
+        check.set_by("set_by")
 
 
 def chat_from_template(template: ChatTemplate, registry: Registry) -> ChatThread:

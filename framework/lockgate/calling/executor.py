@@ -24,6 +24,7 @@ from lockgate.calling.events import (
 )
 from lockgate.calling.limits import Hit, Limits, limit_hit
 from lockgate.calling.masking import Masker, masked_arguments
+from lockgate.calling.offered import changed_meanwhile, held_against_choices
 from lockgate.calling.outcome import Outcome
 from lockgate.calling.restricted import RestrictedCalls
 from lockgate.calling.running import Failed, Late, run_tool
@@ -35,16 +36,14 @@ from lockgate.guard import Guard, GuardReport, GuardScope, GuardSource, GuardTex
 from lockgate.policy import ChatRequirements, Denial, ProviderStanding
 from lockgate.providers.contract import CallResult, RequestedCall
 from lockgate.registry.asking import PASSING
-from lockgate.registry.beyond import Beyond, BeyondKind, LeftOut
+from lockgate.registry.beyond import LeftOut
 from lockgate.registry.calls import describe
-from lockgate.registry.checks import Block, ToolOfferBlockReason
-from lockgate.registry.preparation import Offer, Offered, hidden_by
+from lockgate.registry.preparation import Offer, Offered
 from lockgate.registry.registry import Registry
 from lockgate.registry.selection import Selection
 from lockgate.tools.arguments import read_object
 from lockgate.tools.context import CallState, ToolContext, ToolServices
-from lockgate.tools.definition import Components, ToolActivation
-from lockgate.tools.wording import Refusals
+from lockgate.tools.definition import Components
 
 logger = logging.getLogger("lockgate.calling")
 
@@ -56,9 +55,6 @@ _INVALID = "Invalid tool call"
 _BROKEN = "something in the framework went wrong while it was worked through; its result was withheld."
 _NOT_STORED = "its result was withheld, because what the chat now requires could not be stored."
 _SAME_CALL = "The same call was made twice before with the same result. Use that result, or change the arguments."
-
-_BLANKS = " \t\n\r"
-"""What is cut around a choice."""
 
 RaiseRequirements = Callable[[ChatRequirements], Awaitable[ChatRequirements]]
 
@@ -255,7 +251,7 @@ class Executor:
             offered.id, self._with.standing(), self._with.component, self.chat.requirements
         )
         if block is None:
-            block = self._changed_meanwhile(registry, offered)
+            block = changed_meanwhile(registry, offered, self._with.select(self.chat))
         if block is not None:
             why = call.masker.for_model(f"The tool {offered.id!r} cannot be used now. {block.why}")
             return self._ended(call, TraceStatus.BLOCKED, why, f"{why} ({block.set_by.phrase})")
@@ -264,55 +260,14 @@ class Executor:
         if call.unreadable is not None:
             return self._failed(call, call.unreadable, None, executed=False)
         try:
-            arguments = offered.registered.tool.parse(self._held_against_choices(call, offered))
+            written = held_against_choices(call.requested.arguments, call.arguments, offered)
+            arguments = offered.registered.tool.parse(written)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - reading arguments is a plugin's code, too
             return self._failed(call, error, None, executed=False)
         self._restricted.begins(offered, call.arguments, self._given())
         return await self._run(call, offered, arguments)
-
-    def _changed_meanwhile(self, registry: Registry, offered: Offered) -> LeftOut | None:
-        """Say that this is no longer the tool that was offered, or that it is no longer selected; None when it is."""
-        now, then = registry.get(offered.id), offered.registered
-        if now is not None and now is not then and (now.owner, now.definition) != (then.owner, then.definition):
-            why = f"Another tool of that name, of {now.owner}, has taken its place since it was offered."
-            return Block(ToolOfferBlockReason.NOT_AVAILABLE_HERE, why)
-        selection = self._with.select(self.chat)
-        if (hidden := hidden_by(selection)) is not None:
-            return hidden
-        is_context = then.definition.activation is ToolActivation.CONTEXT
-        if is_context or offered.id in registry.expand_selection(selection.identifiers):
-            return None
-        return Beyond(BeyondKind.NOT_SELECTED, "It is no longer selected.", selection.set_by)
-
-    def _held_against_choices(self, call: _Call, offered: Offered) -> str:
-        """Refuse a value outside the choices of this request: what is shown is enforced.
-
-        Returns:
-            The arguments for the tool. Blanks around a choice are cut here, so that the tool gets the very choice.
-        """
-        if not offered.choices:
-            return call.requested.arguments
-        refusals = Refusals(
-            offered.function.parameters, call.arguments, offered.registered.definition.sensitive_arguments
-        )
-        trimmed: dict[str, Any] = {}
-        for name, valid in offered.choices.items():
-            value = call.arguments.get(name)
-            if isinstance(value, str):
-                trimmed[name] = value.strip(_BLANKS)
-                if trimmed[name] not in valid:
-                    refusals.wrong((name,))
-            elif isinstance(value, list):
-                trimmed[name] = [item.strip(_BLANKS) if isinstance(item, str) else item for item in value]
-                for index, item in enumerate(trimmed[name]):
-                    if isinstance(item, str) and item not in valid:
-                        refusals.wrong((name, index))
-        refusals.raise_first()
-        if all(call.arguments[name] == value for name, value in trimmed.items()):
-            return call.requested.arguments
-        return json.dumps({**call.arguments, **trimmed})
 
     def _is_third_time(self, call: _Call) -> bool:
         if call.offered is None or call.offered.registered.definition.repeatable:

@@ -20,6 +20,7 @@ from lockgate.chat.values import (
 from lockgate.policy import BUILT_IN, SetBy, SetByKind
 
 E = TypeVar("E", bound=Enum)
+T = TypeVar("T")
 
 
 def to_json(value: object) -> str:
@@ -75,29 +76,41 @@ def message_from_json(text: str) -> Message:
     stored = json.loads(text)
     return Message(
         Role(stored["role"]),
-        stored["text"],
-        tuple(Attachment(item["name"], item["text"], frozenset(item["addresses"])) for item in stored["attachments"]),
+        _text(stored["text"]),
         tuple(
-            Source(item["title"], item["url"], _member(SourceOrigin, item["origin"], SourceOrigin.TOOL))
-            for item in stored["sources"]
+            Attachment(_text(item["name"]), _text(item["text"]), frozenset(_texts(item["addresses"])))
+            for item in _list(stored["attachments"])
         ),
-        tuple(_trace(item) for item in stored["traces"]),
-        stored["partial"],
+        tuple(
+            Source(_text(item["title"]), _text(item["url"]), _member(SourceOrigin, item["origin"], SourceOrigin.TOOL))
+            for item in _list(stored["sources"])
+        ),
+        tuple(_trace(item) for item in _list(stored["traces"])),
+        _of_type(bool, stored["partial"]),
         _text(stored.get("id", "")),
     )
 
 
 def _trace(stored: Mapping[str, Any]) -> ToolTrace:
     return ToolTrace(
-        order=stored["order"],
-        tool_id=stored["tool_id"],
-        tool_name=stored["tool_name"],
-        call_id=stored["call_id"],
+        order=_of_type(int, stored["order"]),
+        tool_id=_text(stored["tool_id"]),
+        tool_name=_text(stored["tool_name"]),
+        call_id=_text(stored["call_id"]),
         status=_member(TraceStatus, stored["status"], TraceStatus.NONE),
-        was_executed=stored["was_executed"],
-        status_message=stored["status_message"],
-        arguments=dict(stored["arguments"]),
+        was_executed=_of_type(bool, stored["was_executed"]),
+        status_message=_text(stored["status_message"]),
+        arguments={name: _text(value) for name, value in _of_type(dict, stored["arguments"]).items()},
     )
+
+
+def texts_from_json(text: str) -> tuple[str, ...]:
+    """Read a list of texts.
+
+    Raises:
+        ValueError, TypeError: The text is no such list.
+    """
+    return _texts(json.loads(text))
 
 
 def data_sources_values(options: DataSourceOptions) -> dict[str, object]:
@@ -116,10 +129,15 @@ def data_sources_to_json(options: DataSourceOptions) -> str:
 
 
 def data_sources_from_json(text: str) -> DataSourceOptions:
-    """Read which data sources a chat may search."""
+    """Read which data sources a chat may search.
+
+    Raises:
+        ValueError, KeyError, TypeError: The text is not what :func:`data_sources_to_json` writes.
+    """
     stored = json.loads(text)
     mode = _member(RetrievalMode, stored["retrieval_mode"], RetrievalMode.SEMANTIC_SEARCH)
-    return DataSourceOptions(stored["disabled"], stored["automatic"], tuple(stored["selected"]), mode)
+    disabled, automatic = _of_type(bool, stored["disabled"]), _of_type(bool, stored["automatic"])
+    return DataSourceOptions(disabled, automatic, _texts(stored["selected"]), mode)
 
 
 def set_by_values(set_by: SetBy) -> dict[str, object]:
@@ -136,8 +154,9 @@ def set_by_from_json(text: str) -> SetBy:
     """Read who set a rule. It is named to people only, so what cannot be read is *built in*."""
     try:
         stored = json.loads(text)
-        return SetBy(SetByKind[stored["kind"]], stored["name"], stored["file"], stored["line"])
-    except (ValueError, KeyError, TypeError):
+        line = None if stored["line"] is None else _of_type(int, stored["line"])
+        return SetBy(SetByKind[stored["kind"]], _text(stored["name"]), _text(stored["file"]), line)
+    except (ValueError, KeyError, TypeError, RecursionError):
         return BUILT_IN
 
 
@@ -165,15 +184,28 @@ def prefix_from_json(text: str) -> PromptPrefix | None:
 
 
 def _part(stored: Mapping[str, Any]) -> PrefixPart:
-    size = stored["size"]
-    if type(size) is not int or size < 0:
+    size = _of_type(int, stored["size"])
+    if size < 0:
         raise ValueError(size)
     return PrefixPart(_text(stored["name"]), size, _text(stored["digest"]))
 
 
 def _text(stored: object) -> str:
-    if not isinstance(stored, str):
-        raise TypeError(stored)
+    return _of_type(str, stored)
+
+
+def _texts(stored: object) -> tuple[str, ...]:
+    return tuple(_text(item) for item in _list(stored))
+
+
+def _list(stored: object) -> list[Any]:
+    return _of_type(list, stored)
+
+
+def _of_type(kind: type[T], stored: object) -> T:
+    """Return a value of exactly this type: a switch is no number."""
+    if type(stored) is not kind:
+        raise TypeError(f"{type(stored).__name__} where {kind.__name__} is right")
     return stored
 
 

@@ -106,6 +106,18 @@ def goes_further(stored: Message, message: Message) -> bool:
     )
 
 
+def is_begun(chat_id: str, stored: Sequence[str], messages: Sequence[Message]) -> bool:
+    """Whether the question a run answers is stored: the last one of its chat.
+
+    Args:
+        chat_id: The chat.
+        stored: The IDs of what is stored, in order.
+        messages: The chat as the run knows it.
+    """
+    questions = [message.id for message in identified(chat_id, messages) if message.role is Role.USER]
+    return bool(questions) and questions[-1] in identities(chat_id, stored)
+
+
 def merged(chat_id: str, stored: Sequence[Message], messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return what is stored of a chat once it is saved.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from lockgate.chat.merging import merged
+from lockgate.chat.merging import is_begun, merged
 from lockgate.chat.values import ChatThread
 from lockgate.policy import ChatRequirements
 
@@ -35,6 +35,16 @@ class ChatStore(Protocol):
         without them, fork the chat; to be rid of them, delete it. Of a message that both have, the chat's version is
         kept, unless it is the beginning of an answer that is stored further. A new answer comes right behind its
         question, any other new message behind everything stored. See :func:`lockgate.chat.merging.merged`.
+
+        What else a chat has, such as title and selection, is written as this copy has it.
+        """
+
+    async def save_answer(self, chat: ChatThread) -> None:
+        """Write a chat at the end of a run: as :meth:`save` does, but of what else it has only what the run changed.
+
+        These are the beginning of the request last sent and the addresses in its system prompt. The rest was written
+        when the run began. Somebody may have chosen otherwise since, and that stays. A run whose question is not
+        stored has saved nothing yet, or its chat was deleted: it is saved whole.
         """
 
     async def raise_requirements(self, chat_id: str, requirements: ChatRequirements) -> ChatRequirements:
@@ -78,6 +88,17 @@ class MemoryChatStore:
         kept = self._chats.pop(chat.id, None)  # the latest stands last
         messages = merged(chat.id, kept.messages if kept else (), chat.messages)
         self._chats[chat.id] = replace(chat, messages=messages)
+
+    async def save_answer(self, chat: ChatThread) -> None:
+        """Keep what a run has added to a chat."""
+        kept = self._chats.get(chat.id)
+        if kept is not None and is_begun(chat.id, [message.id for message in kept.messages], chat.messages):
+            chat = replace(
+                chat, title=kept.title, system_prompt=kept.system_prompt, created=kept.created,
+                selected_tools=kept.selected_tools, data_sources=kept.data_sources, include_date=kept.include_date,
+                assistant=kept.assistant,
+            )  # fmt: skip
+        await self.save(chat)
 
     async def raise_requirements(self, chat_id: str, requirements: ChatRequirements) -> ChatRequirements:
         """Join requirements into the stored ones."""

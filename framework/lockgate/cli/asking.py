@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,20 +15,29 @@ from lockgate.calling.events import RequestPrepared
 from lockgate.calling.run import Run
 from lockgate.chat.addresses import keys_in
 from lockgate.chat.values import Attachment, ChatThread
+from lockgate.cli.attached import read_attached
 from lockgate.cli.demands import FAMILY, held_to_its_source
+from lockgate.cli.denying import tell_ways_out
 from lockgate.cli.exit_status import ExitStatus, status_of
-from lockgate.cli.folders import PREFIX, looked_at, with_documents, with_sources
+from lockgate.cli.folders import PREFIX, looked_at, with_documents
+from lockgate.cli.names import check_provider, no_such
 from lockgate.cli.presets import chosen_for
 from lockgate.cli.problems import tell_problems
 from lockgate.cli.rendering import Renderer, print_failure
-from lockgate.cli.terminal import note, notes, safe, show_error
-from lockgate.documents import read_document
-from lockgate.errors import LockgateError, UnknownNameError
+from lockgate.cli.sources import EVERY_SOURCE, with_sources
+from lockgate.cli.terminal import brief, note, notes, safe, show_error
+from lockgate.documents import Document
+from lockgate.errors import LockgateError, ProviderDenied, UnknownNameError
 from lockgate.guard import GuardSource, GuardText, SourceKind
+from lockgate.registry.beyond import NOTHING_TO_OFFER
 from lockgate.settings.home import Home
 from lockgate.tools.definition import ToolActivation
 from lockgate.tools.threads import run_in_thread
 
+SEARCH_TOOL = "semantic_search"
+"""The tool that searches what --docs and --source name."""
+
+_ALL = "the configured data sources"
 _COMPLETE = ("answered", "limit")
 _TITLE_CHARACTERS = 60
 _CHATS_NAMED = 5
@@ -49,6 +60,7 @@ class Request:
     template: str | None = None
     assistant: str | None = None
     no_tools: bool = False
+    shows_log: bool = False
 
     @property
     def selected(self) -> tuple[str, ...] | None:
@@ -67,7 +79,7 @@ async def ask(request: Request) -> int:
     Raises:
         LockgateError: Nothing could be asked.
     """
-    if request.verbose:
+    if request.shows_log or os.environ.get("LOCKGATE_DEBUG"):
         _show_log()
     begun = False
     try:
@@ -80,7 +92,7 @@ async def ask(request: Request) -> int:
             wanted = request.selected
             if wanted is None:
                 wanted = chosen_for(configuration, request.template, run.chat.assistant)
-            _tell_companions(gate, wanted, request)
+            _tell_selection(gate, wanted, request)
             return await _answered(gate, provider, run, request, wanted)
     except (LockgateError, asyncio.CancelledError) as error:
         if request.as_json and not begun:
@@ -92,10 +104,13 @@ async def ask(request: Request) -> int:
 async def _prepared(gate: Lockgate, configuration: Configuration, request: Request) -> tuple[Provider, Run]:
     """Return whom is asked, and the run, not entered."""
     if request.assistant is not None and request.assistant not in configuration.assistants:
-        raise UnknownNameError("assistant", request.assistant, configuration.assistants)
+        raise no_such(gate, "assistant", request.assistant, configuration.assistants)
+    if request.template is not None and request.template not in configuration.chat_templates:
+        raise no_such(gate, "chat template", request.template, configuration.chat_templates)
     chat = await chat_of(gate, request.chat)
     assistant = configuration.assistants.get(request.assistant or (chat.assistant if chat is not None else ""))
     named = request.provider or (assistant.provider if assistant is not None else "")
+    check_provider(gate, named or gate.default_provider)
     provider = gate.provider(named or None, model=request.model)
     for name in request.tools:
         if not gate.registry.is_known(name):
@@ -110,8 +125,9 @@ async def _prepared(gate: Lockgate, configuration: Configuration, request: Reque
     _tell_lost_folders(gate, chat)
     attachments = []
     for path in request.attached:
-        attachments.append(await attachment(gate, path))
-        chat = held_to_its_source(gate, configuration, chat, path)
+        attached = await run_in_thread(read_attached, looked_at(path, Path.absolute))
+        attachments.append(await attachment(gate, path, attached.document))
+        chat = held_to_its_source(gate, configuration, chat, path, attached)
     return provider, gate.ask(
         chat, request.text, provider=provider, selected=request.selected, attachments=attachments,
         assistant=request.assistant,
@@ -136,13 +152,21 @@ async def _answered(
         if run.error is not None:
             show_error(run.error, verbose=request.verbose)
         return ExitStatus.INTERRUPTED
-    renderer.end(run, error)
+    is_kept = not (request.chat is None and _came_to_nothing(run, error) and await gate.store.delete(run.chat.id))
+    renderer.end(run, error, is_kept=is_kept)
     if error is not None:
         show_error(error, verbose=request.verbose)
+        if isinstance(error, ProviderDenied):
+            tell_ways_out(gate, run.chat, provider)
         return status_of(error)
     if run.stopped == "failed":
         return ExitStatus.PROVIDER
     return ExitStatus.OK if run.stopped in _COMPLETE else ExitStatus.PARTIAL
+
+
+def _came_to_nothing(run: Run, error: LockgateError | None) -> bool:
+    """Tell whether a run failed before anything was answered or called: a new chat of it is not worth keeping."""
+    return (error is not None or run.stopped in ("denied", "failed")) and not run.text and not run.traces
 
 
 # What a person should know beside the answer
@@ -166,11 +190,21 @@ def _tell_lost_folders(gate: Lockgate, chat: ChatThread) -> None:
         note("this chat searched a folder before; name it again with --docs to go on searching it")
 
 
-def _tell_companions(gate: Lockgate, wanted: tuple[str, ...], request: Request) -> None:
-    """Say which tools nobody named come along, and with which one."""
-    if request.verbose or not request.as_json:
-        for name, brought_by in gate.registry.companions(wanted).items():
-            note(f"{name} comes with {brought_by}")
+def _tell_selection(gate: Lockgate, wanted: tuple[str, ...], request: Request) -> None:
+    """Say what a selection means: the whole collection, and which tools nobody named come along, and with which one."""
+    if request.as_json and not request.verbose:
+        return
+    if request.no_tools and request.searches:
+        note("--no-tools switches off the tools that can be selected; what --docs and --source name is still searched")
+    for name in dict.fromkeys(request.tools):
+        collection = gate.registry.get_collection_id(name)
+        others = [item.id for item in gate.registry.tools if item.id != name
+                  and gate.registry.get_collection_id(item.id) == collection]  # fmt: skip
+        if collection != name and others:
+            rest = ", ".join(others)
+            note(f"{name} belongs to the collection {collection}, which is selected as a whole, so with {rest}")
+    for name, brought_by in gate.registry.companions(wanted).items():
+        note(f"{name} comes with {brought_by}")
 
 
 async def _tell_left_out(  # noqa: PLR0917 - all that one question consists of
@@ -181,19 +215,32 @@ async def _tell_left_out(  # noqa: PLR0917 - all that one question consists of
         if not request.verbose and not _is_wanted(gate, tool_id, request, wanted):
             continue
         answer = await gate.explain(tool_id, provider=provider, chat=run.chat, selected=request.selected)
-        notes().print(f"not offered: {safe(tool_id)}: {safe(answer.why)}", style="yellow")
-    offered = (gate.registry.get(tool_id) for tool_id in prepared.offered)
-    if request.searches and not any(
-        tool is not None and tool.definition.activation is ToolActivation.CONTEXT for tool in offered
-    ):
-        what = ", ".join([*map(str, request.docs), *request.sources])
+        says_nothing = not answer.blocks and NOTHING_TO_OFFER in answer.beyond[:1]
+        if request.verbose or not says_nothing:
+            notes().print(f"not offered: {safe(tool_id)}: {safe(brief(answer.why))}", style="yellow")
+    if request.searches and not _is_searched(gate, prepared.offered):
+        sources = [_ALL if name == EVERY_SOURCE else name for name in request.sources]
+        what = ", ".join([*map(str, request.docs), *sources])
         note(f"no tool can search {what} here, so the answer does not come from it")
 
 
-def _is_wanted(gate: Lockgate, tool_id: str, request: Request, wanted: tuple[str, ...]) -> bool:
+def _is_searched(gate: Lockgate, offered: Sequence[str]) -> bool:
+    """Tell whether a tool is offered that searches data sources; where another pack brings it, it offers itself."""
+    if gate.registry.get(SEARCH_TOOL) is not None:
+        return SEARCH_TOOL in offered
+    return any(_offers_itself(gate, tool_id) for tool_id in offered)
+
+
+def _offers_itself(gate: Lockgate, tool_id: str) -> bool:
     registered = gate.registry.get(tool_id)
-    if registered is not None and registered.definition.activation is ToolActivation.CONTEXT:
-        return request.searches
+    return registered is not None and registered.definition.activation is ToolActivation.CONTEXT
+
+
+def _is_wanted(gate: Lockgate, tool_id: str, request: Request, wanted: tuple[str, ...]) -> bool:
+    if tool_id in request.tools:
+        return True
+    if _offers_itself(gate, tool_id):
+        return request.searches and tool_id == SEARCH_TOOL
     return tool_id in gate.registry.expand_selection(wanted)
 
 
@@ -223,14 +270,8 @@ async def chat_of(gate: Lockgate, wanted: str | None) -> ChatThread | None:
     return chat
 
 
-async def attachment(gate: Lockgate, path: Path) -> Attachment:
-    """Read a document, pass it through the guard, and note the addresses in it.
-
-    Raises:
-        DocumentError: It cannot be read as text.
-    """
-    place = looked_at(path, Path.absolute)
-    document = await run_in_thread(read_document, place)
+async def attachment(gate: Lockgate, path: Path, document: Document) -> Attachment:
+    """Pass a document through the guard, and note the addresses in it."""
     source = GuardSource(SourceKind.CHAT_ATTACHMENT, str(path))
     scope = gate.assembly.services.guard.scope()
     name, text = await scope.clean([GuardText(source.display, source), GuardText(document.text, source)])

@@ -11,12 +11,11 @@ from lockgate.app.home import open_lockgate
 from lockgate.app.lockgate import Lockgate
 from lockgate.chat.transfer import MAX_CHARACTERS
 from lockgate.chat.values import ChatThread
-from lockgate.cli.chat_view import kept, selection_of
+from lockgate.cli.chat_view import demanded, kept, selection_of
 from lockgate.cli.exit_status import ExitStatus
 from lockgate.cli.running import run
 from lockgate.cli.terminal import console, note, notes, one_line, safe, write_json
-from lockgate.errors import ConfigurationError, DocumentError, StorageError, UsageError
-from lockgate.policy import NOTHING
+from lockgate.errors import ConfigurationError, DocumentError, StorageError, UnknownNameError, UsageError
 from lockgate.settings.private_files import PRIVATE, mode_of, replace_text, write_new
 
 _MOST_BYTES_A_CHARACTER = 4
@@ -126,12 +125,14 @@ def _tell_imported(gate: Lockgate, chat: ChatThread) -> None:
     unknown = [name for name in selection_of(gate, chat) or () if not gate.registry.is_known(name)]
     if unknown:
         note(f"it selects tools that are not there: {', '.join(one_line(name) for name in unknown)}")
-    needs = chat.requirements
-    if needs.join(NOTHING) != NOTHING:
-        note(
-            f"it demands confidence {needs.confidence.name}, data security {needs.data_security.name}, outbound "
-            f"{needs.outbound.name}"
-        )
+    if chat.assistant:
+        try:
+            gate.assistant(chat.assistant)
+        except UnknownNameError:
+            name = one_line(chat.assistant)
+            note(f"it was begun with the assistant {name!r}, which is not configured here, so no tool runs in it")
+    if demands := demanded(chat.requirements):
+        note(f"it demands {', '.join(f'{axis} {level}' for axis, level, _ in demands)}")
     notes().print(f"Look at it with `lockgate chats show {safe(chat.id)}`.", style="dim")
 
 

@@ -1,17 +1,24 @@
 """What ``lockgate chats show`` prints."""
 
+from contextlib import suppress
+
 from lockgate.app.home import open_lockgate
 from lockgate.app.lockgate import Lockgate
 from lockgate.chat.encoding import data_sources_values, message_values
 from lockgate.chat.values import ChatThread, Message, Role, Source, ToolTrace, TraceStatus
 from lockgate.cli.asking import chat_of
+from lockgate.cli.demands import FAMILY
 from lockgate.cli.exit_status import ExitStatus
+from lockgate.cli.folders import PREFIX, source_id_of
+from lockgate.cli.presets import named_tools
 from lockgate.cli.problems import tell_problems
-from lockgate.cli.terminal import console, one_line, safe, write_json
+from lockgate.cli.sources import path_of
+from lockgate.cli.terminal import brief, console, one_line, safe, write_json
 from lockgate.errors import UnknownNameError
-from lockgate.policy import NOTHING, ChatRequirements, SetBy
+from lockgate.policy import ChatRequirements, ConfidenceLevel, DataSourceSecurity, OutboundDataRestriction, SetBy
 from lockgate.registry.selection import SelectionOrigin
 
+_LOST_FOLDER = "a folder named by --docs before"
 _STYLES = {TraceStatus.SUCCESS: "green", TraceStatus.ERROR: "red", TraceStatus.BLOCKED: "yellow"}
 _WORDS = {TraceStatus.SUCCESS: "done", TraceStatus.ERROR: "failed", TraceStatus.BLOCKED: "blocked"}
 
@@ -31,7 +38,7 @@ async def show(wanted: str, *, as_json: bool) -> int:
         if as_json:
             write_json(_as_object(chat, selected, unknown))
         else:
-            _print_head(chat, _selection_in_words(gate, chat, selected, unknown))
+            _print_head(chat, _selection_in_words(gate, chat, selected, unknown), _sources_in_words(gate, chat))
             for message in chat.messages:
                 _print_message(message)
     return ExitStatus.OK
@@ -54,16 +61,19 @@ def selection_of(gate: Lockgate, chat: ChatThread) -> list[str] | None:
     return None if chat.selected_tools is None else sorted(gate.registry.normalize_selection(chat.selected_tools))
 
 
-def _axes(needs: ChatRequirements) -> tuple[tuple[str, str, SetBy, bool], ...]:
-    return (
-        ("confidence", needs.confidence.name, needs.confidence_by, needs.confidence > NOTHING.confidence),
-        ("data security", needs.data_security.name, needs.data_security_by,
-         needs.data_security > NOTHING.data_security),
-        ("outbound", needs.outbound.name, needs.outbound_by, needs.outbound > NOTHING.outbound),
-    )  # fmt: skip
+def demanded(needs: ChatRequirements) -> list[tuple[str, str, SetBy]]:
+    """Return what a chat really demands: axis, level, who demanded it. A level that all pass demands nothing."""
+    found = []
+    if needs.confidence > ConfidenceLevel.UNKNOWN:
+        found.append(("confidence", needs.confidence.name, needs.confidence_by))
+    if needs.data_security > DataSourceSecurity.ALLOW_ANY:
+        found.append(("data security", needs.data_security.name, needs.data_security_by))
+    if needs.outbound > OutboundDataRestriction.UNRESTRICTED:
+        found.append(("outbound", needs.outbound.name, needs.outbound_by))
+    return found
 
 
-def _print_head(chat: ChatThread, tools: str) -> None:
+def _print_head(chat: ChatThread, tools: str, sources: str) -> None:
     out = console()
     out.print(one_line(chat.title) or "(no title)", style="bold")
     count = "1 message" if len(chat.messages) == 1 else f"{len(chat.messages)} messages"
@@ -73,20 +83,20 @@ def _print_head(chat: ChatThread, tools: str) -> None:
     if chat.system_prompt:
         out.print(f"system prompt: {one_line(chat.system_prompt)}")
     out.print(f"tools: {tools}")
-    out.print(f"data sources: {_data_sources_in_words(chat)}")
-    for axis, level, set_by, is_demanded in _axes(chat.requirements):
-        if is_demanded:
-            out.print(f"demands {axis} {level}", style="yellow", end="")
-            out.print(f", {one_line(set_by.phrase)}")
-    if not any(is_demanded for *_, is_demanded in _axes(chat.requirements)):
+    out.print(f"data sources: {sources}")
+    demands = demanded(chat.requirements)
+    for axis, level, set_by in demands:
+        out.print(f"demands {axis} {level}", style="yellow", end="")
+        out.print(f", {one_line(brief(set_by.phrase))}")
+    if not demands:
         out.print("demands nothing")
 
 
 def _selection_in_words(gate: Lockgate, chat: ChatThread, selected: list[str] | None, unknown: list[str]) -> str:
     rules = gate.selection(chat, gate.component_of(chat))
     if rules.origin in (SelectionOrigin.ASSISTANT, SelectionOrigin.GONE):
-        named = ", ".join(map(one_line, sorted(gate.registry.normalize_selection(rules.identifiers))))
-        return f"{named or 'none'}, by {one_line(str(rules))}"
+        named = one_line(named_tools(gate.registry, rules.identifiers), 1_000)
+        return f"{named or 'none at all'}, by {one_line(str(rules))}"
     if selected is None:
         return "never chosen, so the defaults apply"
     if not selected:
@@ -95,12 +105,31 @@ def _selection_in_words(gate: Lockgate, chat: ChatThread, selected: list[str] | 
     return f"{named} (unknown here: {', '.join(one_line(name) for name in unknown)})" if unknown else named
 
 
-def _data_sources_in_words(chat: ChatThread) -> str:
+def _sources_in_words(gate: Lockgate, chat: ChatThread) -> str:
     options = chat.data_sources
     if not options.enabled:
         return "none"
-    named = "all that the provider may use" if options.automatic else ", ".join(map(one_line, options.selected))
-    return f"{named} ({options.retrieval_mode.value})"
+    folders = _names_of_folders(gate)
+    words = [
+        folders.get(name, _LOST_FOLDER) if name.startswith(PREFIX) else one_line(name) for name in options.selected
+    ]
+    lost = words.count(_LOST_FOLDER)
+    if lost > 1:
+        words = [*(word for word in words if word != _LOST_FOLDER), f"{lost} folders named by --docs before"]
+    if options.automatic:
+        words.insert(0, "all that the provider may use")
+    return f"{', '.join(words)} ({options.retrieval_mode.value})"
+
+
+def _names_of_folders(gate: Lockgate) -> dict[str, str]:
+    """Return the ID that a folder has when --docs names it → its name, of the folders that are configured."""
+    found = {}
+    for instance in gate.assembly.services.instances(FAMILY):
+        path = path_of(instance)
+        with suppress(OSError, RuntimeError):
+            if path is not None:
+                found[source_id_of(path.resolve())] = one_line(path.name or str(path))
+    return found
 
 
 def _print_message(message: Message) -> None:
@@ -123,7 +152,7 @@ def _print_call(trace: ToolTrace) -> None:
     name = one_line(trace.tool_name or trace.tool_id or "(no tool)", 80)
     shown = ", ".join(f"{one_line(key, 40)}: {one_line(value, 60)}" for key, value in trace.arguments.items())
     out.print(f"  call {name} {_WORDS.get(trace.status, 'unknown')}", style=_STYLES.get(trace.status, "red"), end="")
-    reason = f": {one_line(trace.status_message, 400)}" if trace.status_message else ""
+    reason = f": {one_line(brief(trace.status_message), 400)}" if trace.status_message else ""
     out.print(reason + (f"  {shown}" if shown else ""))
 
 

@@ -1,11 +1,15 @@
 """What configured data sources demand of files that are named on the command line, however they are named."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lockgate.app.configuration import Configuration
 from lockgate.app.lockgate import Lockgate
 from lockgate.chat.values import ChatThread
+from lockgate.cli.attached import Attached
+from lockgate.cli.mounts import Mount, mounts, parts_at, share
 from lockgate.cli.terminal import note
 from lockgate.errors import ConfigurationError
 from lockgate.policy import ChatRequirements, ConfidenceLevel, DataSourceSecurity, SetBy, SetByKind
@@ -47,34 +51,79 @@ class Demand:
         return f"{told} that is self-hosted" if self.security is DataSourceSecurity.SELF_HOSTED else told
 
 
-def demands_on(gate: Lockgate, configuration: Configuration, place: Path) -> list[Demand]:
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What was named on the command line: where it lies, and which file was opened, if one was."""
+
+    places: tuple[Path, ...]
+    opened: os.stat_result | None
+    mounts: Sequence[Mount]
+
+    def shares(self, *configured: str) -> bool:
+        """Tell whether it lies in what is configured, is it, or holds it. A text that is no path holds nothing."""
+        for text in configured:
+            try:
+                other = Path(text).expanduser()
+                if other.is_absolute() and self._shares_with(other.resolve()):
+                    return True
+            except (OSError, RuntimeError, ValueError):
+                continue
+        return False
+
+    def _shares_with(self, other: Path) -> bool:
+        if self.opened is not None and _is_of(self.opened, other):
+            return True
+        there = parts_at(other, self.mounts)
+        return any(
+            _lies_in(place, other) or _lies_in(other, place) or share(parts_at(place, self.mounts), there)
+            for place in self.places
+        )
+
+
+def demands_on(
+    gate: Lockgate, configuration: Configuration, *places: Path, opened: os.stat_result | None = None
+) -> list[Demand]:
     """Return the demands of all configured data sources that share files with a place, the highest first.
+
+    Links, other ways to write a name, and folders that are mounted at a second place make no difference.
 
     Args:
         gate: Entered.
         configuration: What it was opened with.
-        place: A file or folder, links resolved.
+        places: A file or folder, links resolved; several where it is known by several paths.
+        opened: The file itself, where it was opened.
     """
-    opened = {instance.id: instance for instance in gate.assembly.services.instances(FAMILY)}
+    named = _Named(places, opened, mounts())
+    instances = {instance.id: instance for instance in gate.assembly.services.instances(FAMILY)}
     found = []
     for entry in (entry for entry in configuration.instances if entry.family == FAMILY):
-        if entry.id in opened:
-            if _shares(place, str(getattr(opened[entry.id].settings, "path", ""))):
-                found.append(_of(gate, opened[entry.id]))
-        elif _shares(place, *texts_in(dict(entry.values))):
+        if entry.id in instances:
+            if named.shares(str(getattr(instances[entry.id].settings, "path", ""))):
+                found.append(_of(gate, instances[entry.id]))
+        elif named.shares(*texts_in(dict(entry.values))):
             level = ConfidenceLevel.parse(str(entry.values.get("confidence", "")))
             high = ConfidenceLevel.HIGH if level is None else level
             found.append(Demand(entry.name or entry.id, high, is_certain=False))
     found += [
         Demand(source_id, ConfidenceLevel.HIGH, is_certain=False)
-        for source_id, texts in configuration.broken_sources.items() if _shares(place, *texts)
+        for source_id, texts in configuration.broken_sources.items() if named.shares(*texts)
     ]
     return sorted(found, key=lambda demand: demand.level, reverse=True)
 
 
-def held_to_its_source(gate: Lockgate, configuration: Configuration, chat: ChatThread, path: Path) -> ChatThread:
-    """Return the chat with what is demanded of a file that goes with a question, and say so."""
-    for demand in demands_on(gate, configuration, path.expanduser().resolve()):
+def held_to_its_source(
+    gate: Lockgate, configuration: Configuration, chat: ChatThread, path: Path, attached: Attached
+) -> ChatThread:
+    """Return the chat with what is demanded of a file that goes with a question, and say so.
+
+    Args:
+        gate: Entered.
+        configuration: What it was opened with.
+        chat: The chat so far.
+        path: How the file was named.
+        attached: Which one was read.
+    """
+    for demand in demands_on(gate, configuration, *attached.places, opened=attached.status):
         held = chat.require(demand.requirements)
         if held is not chat:
             note(f"{path} {demand.words}")
@@ -96,18 +145,6 @@ def _of(gate: Lockgate, instance: Instance) -> Demand:
     )
 
 
-def _shares(place: Path, *configured: str) -> bool:
-    """Tell whether a place lies in one that is configured, is it, or holds it. A text that is no path holds nothing."""
-    for text in configured:
-        try:
-            other = Path(text).expanduser()
-            if other.is_absolute() and (_lies_in(place, other := other.resolve()) or _lies_in(other, place)):
-                return True
-        except (OSError, RuntimeError, ValueError):
-            continue
-    return False
-
-
 def _lies_in(inner: Path, outer: Path) -> bool:
     """Tell whether a path is another or lies below it, also where names are the same in another case."""
     return inner.is_relative_to(outer) or any(_is_same(part, outer) for part in (inner, *inner.parents))
@@ -117,4 +154,11 @@ def _is_same(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
     except (OSError, ValueError):
+        return False
+
+
+def _is_of(opened: os.stat_result, other: Path) -> bool:
+    try:
+        return os.path.samestat(opened, other.stat())
+    except OSError:
         return False

@@ -4,15 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lockgate.app.configuration import Configuration
 from lockgate.app.home import open_lockgate, read_configuration
+from lockgate.app.lockgate import Lockgate
+from lockgate.app.templates import chat_of_assistant
+from lockgate.chat.values import ChatThread
 from lockgate.cli.asking import chat_of, names_of_tools
 from lockgate.cli.exit_status import ExitStatus
 from lockgate.cli.folders import with_documents
+from lockgate.cli.names import check_provider, no_such
 from lockgate.cli.problems import tell_problems
-from lockgate.cli.terminal import console, note, safe, write_json
+from lockgate.cli.sources import with_sources
+from lockgate.cli.terminal import brief, console, indented, note, safe, write_json
 from lockgate.errors import UnknownNameError
 from lockgate.policy import SetBy, SetByKind
-from lockgate.registry.beyond import BeyondKind
+from lockgate.registry.beyond import Beyond, BeyondKind
 from lockgate.registry.checks import Change, ChangeKind
 from lockgate.registry.explain import Explanation
 from lockgate.settings.home import Home
@@ -30,6 +36,9 @@ class Asked:
     docs: Path | None = None
     component: str = ""
     model: str = ""
+    sources: tuple[str, ...] = ()
+    template: str | None = None
+    assistant: str | None = None
 
 
 async def explain(asked: Asked, *, as_json: bool) -> int:
@@ -50,23 +59,13 @@ async def explain(asked: Asked, *, as_json: bool) -> int:
     async with open_lockgate(home, configuration) as gate:
         if not as_json:
             tell_problems(gate)
-        registry = gate.registry
-        tool_ids = [item.id for item in registry.tools if tool in (item.id, registry.get_collection_id(item.id))]
-        if registry.get(tool) is not None:
-            tool_ids = [tool]
-        if not tool_ids:
-            for rejection in registry.rejections:
-                if rejection.id == tool:
-                    note(str(rejection))
-            raise UnknownNameError("tool", tool, names_of_tools(gate))
-        if asked.provider:
-            gate.provider(asked.provider, model=asked.model)  # told before anything is indexed
+        tool_ids = _ids_of(gate, tool)
+        if asked.provider or not (asked.chat or asked.assistant):
+            check_provider(gate, asked.provider or gate.default_provider)  # told before anything is indexed
         for name in asked.selected:
-            if not registry.is_known(name):
+            if not gate.registry.is_known(name):
                 raise UnknownNameError("tool", name, names_of_tools(gate))
-        thread = await chat_of(gate, asked.chat)
-        if asked.docs is not None:
-            thread = await with_documents(gate, configuration, thread, asked.docs, verbose=False)
+        thread = await _thread(gate, configuration, asked)
         answers = [
             await gate.explain(
                 tool_id, provider=asked.provider, model=asked.model, chat=thread, selected=asked.selected or None,
@@ -78,32 +77,70 @@ async def explain(asked: Asked, *, as_json: bool) -> int:
             rows = [_as_object(answer) for answer in answers]
             write_json(rows[0] if tool_ids == [tool] else rows)
         else:
+            all_off = thread is not None and thread.selected_tools == () and not asked.selected
             for answer in answers:
-                _print(answer)
+                _print(answer, gate.registry.get_collection_id(answer.tool_id), all_off=all_off)
     return ExitStatus.OK
 
 
-def _print(answer: Explanation) -> None:
+def _ids_of(gate: Lockgate, name: str) -> list[str]:
+    """Return the tools that a name means: one, or those of a collection.
+
+    Raises:
+        UnknownNameError: It means none.
+    """
+    registry = gate.registry
+    if registry.get(name) is not None:
+        return [name]
+    tool_ids = [item.id for item in registry.tools if name == registry.get_collection_id(item.id)]
+    if not tool_ids:
+        for rejection in registry.rejections:
+            if rejection.id == name:
+                note(str(rejection))
+        raise UnknownNameError("tool", name, names_of_tools(gate))
+    return tool_ids
+
+
+async def _thread(gate: Lockgate, configuration: Configuration, asked: Asked) -> ChatThread | None:
+    """Return the chat that a question like this one would be asked in; None for a new and empty one."""
+    chat = await chat_of(gate, asked.chat)
+    if asked.template is not None:
+        if asked.template not in configuration.chat_templates:
+            raise no_such(gate, "chat template", asked.template, configuration.chat_templates)
+        chat = gate.new_chat(asked.template)
+    if asked.assistant is not None:
+        if asked.assistant not in configuration.assistants:
+            raise no_such(gate, "assistant", asked.assistant, configuration.assistants)
+        chat = chat_of_assistant(chat, gate.assistant(asked.assistant))
+    if asked.sources:
+        chat = await with_sources(gate, chat or ChatThread(), asked.sources)
+    if asked.docs is not None:
+        chat = await with_documents(gate, configuration, chat, asked.docs, verbose=False)
+    return chat
+
+
+def _print(answer: Explanation, collection: str, *, all_off: bool = False) -> None:
     out, standing = console(), answer.standing
     out.print(f"{safe(answer.tool_id)}, asked of {safe(standing.id)} in {answer.component.value}", style="bold")
     hosted = "self-hosted" if standing.self_hosted else "not self-hosted"
     trusted = ", trusted for data security" if standing.trusted else ""
-    level = f"confidence {standing.confidence.name} ({safe(standing.confidence_by.phrase)})"
+    level = f"confidence {standing.confidence.name} ({safe(brief(standing.confidence_by.phrase))})"
     out.print(f"  provider: {level}, {hosted}{trusted}", style="dim")
     takes = "takes tools" if standing.can_call_tools else "takes no tools"
     out.print(f"  model: {takes}, {safe(standing.capability_ground)}", style="dim")
     if answer.selected_by:
-        out.print(f"  selected by: {safe(answer.selected_by)}", style="dim")
+        out.print(f"  selected by: {safe(brief(answer.selected_by))}", style="dim")
     for verdict in answer.verdicts:
         block = verdict.block
         out.print("  ok  " if block is None else "  no  ", style="green" if block is None else "red", end="")
         out.print(verdict.check)
         if block is not None:
-            _print_reason(block.why, block.set_by, (block.change, *block.or_else))
+            _print_reason(block.why, block.set_by, (block.change, *block.or_else), collection)
     for beyond in answer.beyond:
         out.print("  no  ", style="red", end="")
         out.print(f"beyond the checks: {_BEYOND[beyond.kind]}")
-        _print_reason(beyond.why, beyond.set_by, (beyond.change,))
+        why = _ALL_OFF if all_off and beyond.kind is BeyondKind.NOT_SELECTED and _is_by_chat(beyond) else beyond.why
+        _print_reason(why, beyond.set_by, (beyond.change,), collection)
     if answer.also_with:
         out.print(f"  With these providers every check would pass: {safe(', '.join(answer.also_with))}", style="yellow")
     if answer.offered:
@@ -113,14 +150,22 @@ def _print(answer: Explanation) -> None:
     out.print(answer.ending, style="dim")
 
 
-def _print_reason(why: str, set_by: SetBy, changes: Sequence[Change | None]) -> None:
-    out = console()
-    out.print(f"        {safe(why)}")
-    out.print(f"        {safe(set_by.phrase)}", style="dim")
-    told = "; or ".join(safe(_worded(change, set_by)) for change in changes if change is not None)
-    if told:
-        out.print(f"        what would change it: {told}", style="dim")
+def _is_by_chat(beyond: Beyond) -> bool:
+    """Tell whether a person could select the tool in the chat, and no rule of an assistant stands in front of that."""
+    return beyond.change is not None and beyond.change.setting == "selection"
 
+
+def _print_reason(why: str, set_by: SetBy, changes: Sequence[Change | None], collection: str) -> None:
+    indented(safe(brief(why)), 8)
+    indented(safe(brief(set_by.phrase)), 8, "dim")
+    ways = [safe(_worded(change, set_by)) for change in changes if change is not None]
+    if any(change is not None and change.setting == "selection" for change in changes):
+        ways[-1] += f" (`--tool {safe(collection)}`)"
+    if ways:
+        indented(f"what would change it: {'; or '.join(ways)}", 8, "dim")
+
+
+_ALL_OFF = "All tools that can be selected are switched off in this chat, as `--no-tools` does it."
 
 _BEYOND = {
     BeyondKind.PROVIDER_DENIED: "the provider may have the chat",

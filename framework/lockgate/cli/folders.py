@@ -1,26 +1,24 @@
 """``--docs``: a folder or file on the command line becomes a data source of the chat, and is indexed."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from lockgate.app.configuration import Configuration, InstanceConfig
 from lockgate.app.lockgate import Lockgate
-from lockgate.chat.values import ChatThread, DataSourceOptions
+from lockgate.chat.values import ChatThread
 from lockgate.cli.demands import FAMILY, demands_on
 from lockgate.cli.progress import IndexProgress
+from lockgate.cli.sources import searching
 from lockgate.cli.terminal import note, notes, one_line
-from lockgate.errors import ConfigurationError, DocumentError, UnknownNameError
+from lockgate.errors import ConfigurationError, DocumentError
 from lockgate.policy import ConfidenceLevel
 from lockgate.retrieval import Indexable, IndexReport
 
 PREFIX = "docs-"
 """What the ID of every data source of ``--docs`` begins with; the path's hash follows, so that its index is found."""
-
-EVERY_SOURCE = "all"
-"""What stands for all configured data sources."""
 
 T = TypeVar("T")
 
@@ -40,6 +38,11 @@ def looked_at(path: Path, look: Callable[[Path], T]) -> T:
         # RuntimeError: a home folder nobody knows, or a loop of links; ValueError: a NUL.
         reason = getattr(error, "strerror", None) or "its path cannot be followed"
         raise DocumentError(f"{path} cannot be read: {reason}.") from None
+
+
+def source_id_of(place: Path) -> str:
+    """Return the ID of the data source that a folder or file becomes, links resolved."""
+    return PREFIX + hashlib.sha256(str(place).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 async def with_documents(
@@ -64,7 +67,7 @@ async def with_documents(
     place = looked_at(path, Path.resolve)
     is_folder = looked_at(path, Path.is_dir)
     kind = "local_folder" if is_folder else "local_file"
-    source_id = PREFIX + hashlib.sha256(str(place).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    source_id = source_id_of(place)
     name = place.name or str(place)
     values: dict[str, object] = {"path": str(place), "description": f"Texts in {name}"}
     if demands := demands_on(gate, configuration, place):
@@ -77,42 +80,7 @@ async def with_documents(
     with IndexProgress(name) as progress:
         report = await source.update(progress.on)
     _tell(report, path, is_folder=is_folder, verbose=verbose)
-    return _searching(chat, source_id)
-
-
-def _searching(chat: ChatThread | None, *source_ids: str, automatic: bool = False) -> ChatThread:
-    chat = chat or ChatThread()
-    before = chat.data_sources if chat.data_sources.enabled else DataSourceOptions()
-    selected = tuple(dict.fromkeys((*before.selected, *source_ids)))
-    return replace(
-        chat, data_sources=replace(before, disabled=False, selected=selected, automatic=before.automatic or automatic)
-    )
-
-
-async def with_sources(gate: Lockgate, chat: ChatThread, names: Sequence[str]) -> ChatThread:
-    """Let the chat search configured data sources; indexes are brought up to date first.
-
-    Args:
-        gate: Entered.
-        chat: The chat so far.
-        names: IDs of configured data sources; ``all`` for all that the provider may use.
-
-    Raises:
-        UnknownNameError: There is no such data source.
-    """
-    instances = {instance.id: instance for instance in gate.assembly.services.instances(FAMILY)}
-    for name in names:
-        if name != EVERY_SOURCE and name not in instances:
-            raise UnknownNameError("data source", name, {*instances, EVERY_SOURCE})
-    wanted = list(instances) if EVERY_SOURCE in names else list(names)
-    for name in wanted:
-        source = gate.assembly.services.opened(instances[name])
-        if isinstance(source, Indexable):
-            with IndexProgress(instances[name].name) as progress:
-                report = await source.update(progress.on)
-            for notice in report.notices:
-                note(notice)
-    return _searching(chat, *(name for name in names if name != EVERY_SOURCE), automatic=EVERY_SOURCE in names)
+    return searching(chat, source_id)
 
 
 def _opened(gate: Lockgate, source_id: str) -> Indexable:

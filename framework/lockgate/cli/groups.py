@@ -16,6 +16,7 @@ _COMMANDS = {
     "plugins": "List plugins, and find out what is wrong with one.",
     "previews": "List preview features, and switch them on or off.",
     "providers": "List, add and remove providers of models.",
+    "settings": "Check settings.toml: what in it cannot be used, and where.",
     "templates": "List chat templates: what a new chat can begin with.",
     "tools": "List tools, and find out why one is there or not.",
 }

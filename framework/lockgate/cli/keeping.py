@@ -4,13 +4,15 @@ import sys
 
 import click
 
+from lockgate.app.configuration import ProviderConfig
 from lockgate.app.home import LazySecrets, open_lockgate
 from lockgate.cli.exit_status import ExitStatus
 from lockgate.cli.running import run
 from lockgate.cli.terminal import console, note, safe
 from lockgate.errors import UnknownNameError, UsageError
+from lockgate.providers.profile import ProviderProfile
 from lockgate.settings.home import Home
-from lockgate.settings.secrets import tool_secret_name
+from lockgate.settings.secrets import provider_secret_name, tool_secret_name
 
 MAX_SECRET_BYTES = 16_384
 """The longest line that is read as a secret."""
@@ -34,7 +36,8 @@ def put(home: Home, name: str, value: str) -> None:
     """
     secrets = LazySecrets(home).store
     if secrets.warning:
-        note(secrets.warning)
+        other = " The key of a provider can stand in an environment variable instead (--key-from-env VARIABLE)."
+        note(secrets.warning + (other if name.startswith(provider_secret_name("")) else ""))
     secrets.set(name, value)
 
 
@@ -61,6 +64,40 @@ def keep(tool_id: str, setting: str, *, delete: bool) -> int:
     put(home, name, value)
     console().print(f"Kept {name}.")
     return ExitStatus.OK
+
+
+def keep_key(provider_id: str) -> int:
+    """Ask for the key of a provider, configured or of a profile's name, and keep it. Nothing else is touched.
+
+    Raises:
+        UnknownNameError: There is no such provider.
+        UsageError: It takes no stored key, or none was given.
+        ConfigurationError: Its entry cannot be used, or the key could not be kept.
+    """
+    home = Home.find()
+    config, profile = run(_provider(home, provider_id))
+    if profile is not None and profile.authentication == "none":
+        raise UsageError(f"The provider {provider_id!r} needs no key.")
+    if config.api_key_variable:
+        raise UsageError(
+            f"The provider {provider_id!r} takes its key from the environment variable {config.api_key_variable} and "
+            f"from nowhere else; `lockgate providers add {provider_id} --replace --key-from-env \"\"` changes that and "
+            "asks for the key."
+        )
+    title = config.name or provider_id
+    value = asked_secret(f"API key for {title}")
+    if not value:
+        raise UsageError("No key was given.")
+    put(home, provider_secret_name(provider_id), value)
+    console().print(f"Kept the key of {provider_id!r}.")
+    return ExitStatus.OK
+
+
+async def _provider(home: Home, provider_id: str) -> tuple[ProviderConfig, ProviderProfile | None]:
+    async with open_lockgate(home) as gate:
+        found = gate.assembly.directory
+        config = found.config(provider_id)
+        return config, found.profiles.get(config.profile)
 
 
 async def _secrets_of(home: Home, tool_id: str) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """Tables: tools, providers, plugins, chats."""
 
-from collections.abc import Sequence
+import re
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,9 @@ from lockgate.app.lockgate import Lockgate
 from lockgate.app.providers import find_key, standing_of
 from lockgate.cli.exit_status import ExitStatus
 from lockgate.cli.problems import tell_problems
-from lockgate.cli.terminal import console, note, notes, one_line, safe, write_json
+from lockgate.cli.sources import missing_sources
+from lockgate.cli.tables import Column, table
+from lockgate.cli.terminal import brief, console, labelled, note, notes, safe, write_json
 from lockgate.errors import UnknownNameError
 from lockgate.plugin_host.report import Severity, findings, plugin_rows
 from lockgate.policy import BUILT_IN
@@ -18,26 +21,6 @@ from lockgate.registry.catalog import catalog
 from lockgate.registry.registration import Registered
 from lockgate.registry.registry import Registry
 from lockgate.tools.definition import Components, ToolActivation
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; where there is no terminal, one line a row, so that other programs can read it."""
-    cells = [[one_line(cell, 1_000) for cell in row] for row in rows]
-    out = console()
-    if not out.is_terminal:
-        widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
-        for row in (columns, *cells):
-            out.print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-        return
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    shown = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for column in columns:
-        shown.add_column(column, overflow="fold")
-    for row in cells:
-        shown.add_row(*row)
-    out.print(shown)
 
 
 async def tools(component: str, *, as_json: bool) -> int:
@@ -62,14 +45,18 @@ async def tools(component: str, *, as_json: bool) -> int:
         rules = gate.registry.rules
         if not rules.tools_enabled:
             note(f"all tools are switched off, {rules.tools_enabled_by.phrase}")
-        if not rows:
-            notes().print("There are no tools: no installed plugin brings one that may appear here.")
-        else:
+        hidden = _hidden(gate.registry, wanted)
+        if rows:
             table(
-                ("tool", "name", "state", "needs", "data goes to", "from"),
-                [(_full_name(row), row["name"], _state(row), _needs(row), row["outbound_data"],
-                  row["distribution"]) for row in rows],
+                (Column("tool", whole=True), Column("name", below=1), Column("state"), Column("needs", below=2),
+                 Column("data goes to", below=4), Column("from", below=3)),
+                [(_full_name(row), row["name"], _state(row, all_off=not rules.tools_enabled), _needs(row),
+                  row["outbound_data"], row["distribution"]) for row in rows],
             )  # fmt: skip
+        elif not hidden:
+            notes().print("There are no tools: no installed plugin brings one that may appear here.")
+        for text in hidden:
+            note(text)
         for text in rejected:
             note(text)
     return ExitStatus.OK
@@ -113,6 +100,24 @@ def _tool_row(registry: Registry, registered: Registered, name: str, problem: st
     }  # fmt: skip
 
 
+def _hidden(registry: Registry, component: Components | None) -> list[str]:
+    """Say how many tools are nowhere because their preview is off."""
+    counts = Counter(
+        tool.definition.preview for tool in registry.tools
+        if tool.definition.preview is not None and registry.previews.off(tool.definition.preview) is not None
+        and (component is None or tool.definition.visible_in.includes(component))
+    )
+    texts = []
+    for preview, count in sorted(counts.items()):
+        off = registry.previews.off(preview)
+        if off is None:
+            continue
+        tools = "1 tool is" if count == 1 else f"{count} tools are"
+        through = "" if off.id == preview else f" through {off.id}"
+        texts.append(f"{tools} hidden by the preview {preview}, which is off{through} ({off.set_by.phrase})")
+    return texts
+
+
 def _full_name(row: dict[str, Any]) -> str:
     tool, collection = row["tool"], row["collection"]
     return str(tool) if tool == collection else f"{collection}/{tool}"
@@ -123,7 +128,9 @@ def _needs(row: dict[str, Any]) -> str:
     return str(level) if by == str(BUILT_IN) else f"{level}, set by {by}"
 
 
-def _state(row: dict[str, Any]) -> str:
+def _state(row: dict[str, Any], *, all_off: bool = False) -> str:
+    if all_off:
+        return "switched off"
     if not row["active"]:
         return f"switched off by {row['switched_off_by']}"
     if row["unavailable"]:
@@ -145,15 +152,15 @@ async def providers(*, as_json: bool) -> int:
             write_json({"providers": rows, "profiles": others})
             return ExitStatus.OK
         table(
-            ("provider", "name", "model", "address", "confidence", "self-hosted", "key"),
+            (Column("provider", whole=True), Column("name", below=3), Column("model", whole=True, below=1),
+             Column("address", whole=True, below=5), Column("confidence"), Column("self-hosted", below=2),
+             Column("key", below=4)),
             [(row["id"] + (" (default)" if row["default"] else ""), row["name"], row["model"], row["address"],
               row["confidence"], "yes" if row["self_hosted"] else "no", row["key"]) for row in rows],
         )  # fmt: skip
         if others:
             named = ", ".join(f"{name} ({known.profiles[name].title})" for name in others)
             notes().print(f"Can be added, or asked by name: {safe(named)}", style="dim")
-        for problem in gate.assembly.problems:
-            note(problem)
     return ExitStatus.OK
 
 
@@ -185,7 +192,8 @@ async def plugins(*, as_json: bool) -> int:
     async with open_lockgate() as gate:
         if not as_json:
             tell_problems(gate)
-        rows = plugin_rows(gate.assembly.host)
+        await catalog(gate.registry, None, context_tools=True)  # as the doctor does: both count the same
+        rows = plugin_rows(gate.assembly.host, gate.assembly.problems, gate.registry.incidents.incidents)
         if as_json:
             write_json([
                 {"name": row.name, "distribution": row.distribution, "state": row.state,
@@ -193,17 +201,18 @@ async def plugins(*, as_json: bool) -> int:
             ])  # fmt: skip
             return ExitStatus.OK
         table(
-            ("plugin", "distribution", "state", "contributes", "import", "remark"),
-            [(row.name, row.distribution, row.state, row.contributes,
+            (Column("plugin", whole=True), Column("distribution", whole=True, below=1), Column("state"),
+             Column("contributes", below=2), Column("import", below=4), Column("remark", below=3)),
+            [(row.name, row.distribution, row.state, _singular(row.contributes),
               "" if row.import_ms is None else f"{row.import_ms:.0f} ms",
-              row.remark or _rejected(gate, row.name)) for row in rows],
+              row.remark) for row in rows],
         )  # fmt: skip
     return ExitStatus.OK
 
 
-def _rejected(gate: Lockgate, plugin: str) -> str:
-    count = sum(rejection.owner.entry_point == plugin for rejection in gate.registry.rejections)
-    return f"{count} not taken; `lockgate plugins doctor` says why" if count else ""
+def _singular(counts: str) -> str:
+    """Write `1 tools` as it is said."""
+    return re.sub(r"\b1 ([^,]*)s(?=,|$)", r"1 \1", counts)
 
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}
@@ -215,20 +224,19 @@ async def doctor(*, verbose: bool) -> int:
         await catalog(gate.registry, None, context_tools=True)
         found = findings(gate.assembly.host, gate.registry.incidents.incidents)
         for finding in found:
-            owner = f"{finding.owner}: " if finding.owner else ""
-            console().print(finding.severity.value, style=_STYLES[finding.severity], end="  ")
-            console().print(safe(owner + finding.text))
+            text = brief(f"{finding.owner}: {finding.text}" if finding.owner else finding.text)
+            labelled(console(), finding.severity.value, _STYLES[finding.severity], safe(text), "  ")
             if finding.advice:
                 console().print(f"       {safe(finding.advice)}", style="dim")
             if finding.traceback and verbose:
                 console().print(safe(finding.traceback), style="dim")
             elif finding.traceback:
                 console().print("       --verbose shows the traceback.", style="dim")
-        for problem in gate.assembly.problems:
-            console().print("warning", style="yellow", end="  ")
-            console().print(safe(problem))
+        problems = [*gate.assembly.problems, *missing_sources(gate)]
+        for problem in problems:
+            labelled(console(), "warning", "yellow", safe(problem), "  ")
         wrong = [finding for finding in found if finding.severity is not Severity.NOTE]
-        if not wrong and not gate.assembly.problems:
+        if not wrong and not problems:
             console().print("All plugins are well.", style="green")
             return ExitStatus.OK
     return ExitStatus.FAILED
@@ -245,7 +253,8 @@ async def chats(limit: int, *, as_json: bool) -> int:
                 {"id": row.id, "title": row.title, "updated": row.updated, "messages": row.messages} for row in rows
             ])  # fmt: skip
         elif rows:
-            table(("chat", "title", "updated", "messages"),
+            table((Column("chat", whole=True), Column("title"), Column("updated", whole=True, below=1),
+                   Column("messages", below=2)),
                   [(row.id, row.title, _local_time(row.updated), str(row.messages)) for row in rows])  # fmt: skip
         else:
             notes().print("No chat was kept yet.")

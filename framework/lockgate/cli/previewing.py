@@ -5,8 +5,8 @@ from typing import Any
 
 from lockgate.app.home import open_lockgate
 from lockgate.cli.exit_status import ExitStatus
-from lockgate.cli.listing import table
 from lockgate.cli.problems import tell_problems
+from lockgate.cli.tables import Column, table
 from lockgate.cli.terminal import console, note, safe, write_json
 from lockgate.errors import UnknownNameError
 from lockgate.policy import BUILT_IN, BY_USER, SetByKind
@@ -29,7 +29,8 @@ async def previews(*, as_json: bool) -> int:
             write_json({"previews": rows, "unknown": unknown})
             return ExitStatus.OK
         table(
-            ("preview", "title", "state", "stands on", "set by", "tools"),
+            (Column("preview", whole=True), Column("title", below=2), Column("state"), Column("stands on", below=3),
+             Column("set by", below=1), Column("tools", below=4)),
             [(row["preview"], row["title"], _state(row), ", ".join(row["requires"]), row["set_by"],
               ", ".join(row["tools"])) for row in rows],
         )  # fmt: skip

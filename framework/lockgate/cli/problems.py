@@ -16,4 +16,7 @@ def tell_problems(gate: Lockgate, *, verbose: bool = False) -> None:
         for problem in problems:
             note(problem)
     elif problems:
-        note(f"{len(problems)} problems with settings or plugins; `lockgate plugins doctor` shows them")
+        note(
+            f"{len(problems)} problems with settings or plugins; `lockgate settings check` and "
+            "`lockgate plugins doctor` show them"
+        )

@@ -19,7 +19,7 @@ from lockgate.calling.events import (
 )
 from lockgate.calling.run import Run
 from lockgate.chat.values import Source, SourceOrigin, ToolTrace, TraceStatus, Usage
-from lockgate.cli.terminal import console, notes, one_line, safe, write, write_json
+from lockgate.cli.terminal import brief, console, notes, one_line, safe, write, write_json
 from lockgate.errors import LockgateError
 from lockgate.policy import NOTHING, ChatRequirements
 
@@ -84,7 +84,7 @@ class Renderer:
 
     def _finished(self, event: ToolFinished) -> None:
         word, style = _MARKS.get(event.trace.status, ("unknown", "red"))
-        reason = f": {one_line(event.trace.status_message, 400)}" if event.trace.status_message else ""
+        reason = f": {one_line(brief(event.trace.status_message), 400)}" if event.trace.status_message else ""
         self._note(f"← {one_line(event.trace.tool_name, 80)} {word}", style, reason)
 
     def _details(self, event: Event) -> None:
@@ -102,7 +102,7 @@ class Renderer:
                 f"{needs.data_security.name} ({needs.data_security_by.phrase}), outbound {needs.outbound.name} "
                 f"({needs.outbound_by.phrase})"
             )
-            self._note(f"the chat now requires: {safe(text)}", "dim")
+            self._note(f"the chat now requires: {safe(brief(text))}", "dim")
         elif isinstance(event, PromptPrefixChanged):
             changes = ", ".join(one_line(str(change)) for change in event.changes)
             self._note(f"the beginning of the request is not that of the last one: {changes}", "dim")
@@ -117,10 +117,10 @@ class Renderer:
         if rest:
             notes().print(rest)
 
-    def end(self, run: Run, error: LockgateError | None) -> None:
-        """Print the sources and where the chat is kept; or the object."""
+    def end(self, run: Run, error: LockgateError | None, *, is_kept: bool = True) -> None:
+        """Print the sources and where the chat is kept, if it is; or the object."""
         if self._as_json:
-            print_json(run, error)
+            print_json(run, error, is_kept=is_kept)
         else:
             self._end_line()
             _print_sources(run.sources)
@@ -129,7 +129,7 @@ class Renderer:
         usage = run.usage
         if self._verbose and usage != Usage():
             notes().print(f"tokens of all rounds: {usage.input_tokens} in, {usage.output_tokens} out", style="dim")
-        if self._tells:
+        if self._tells and is_kept:
             self._print_chat(run)
 
     def interrupted(self, run: Run) -> None:
@@ -175,11 +175,11 @@ def _print_source(number: int, source: Source) -> None:
         console().print(url, style="dim", soft_wrap=True)
 
 
-def print_json(run: Run, error: LockgateError | None) -> None:
+def print_json(run: Run, error: LockgateError | None, *, is_kept: bool = True) -> None:
     """Print the run as one JSON object."""
     write_json(_object(
-        run.text, run.sources, run.traces, run.chat.requirements, run.usage, run.stopped, run.chat.id,
-        None if error is None else str(error),
+        run.text, run.sources, run.traces, run.chat.requirements, run.usage, run.stopped,
+        run.chat.id if is_kept else None, None if error is None else str(error),
     ))  # fmt: skip
 
 

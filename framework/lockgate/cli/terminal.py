@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import traceback
 from functools import cache
@@ -27,6 +28,37 @@ def one_line(text: str, longest: int = 200) -> str:
     """Return safe text on one line, cut."""
     line = " ".join(safe(text).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+_LEAST_WIDTH = 20
+_PLACE = re.compile(r"""((?:user|organization)(?: '[^'\n]{0,200}')?) \((?:[^()\n]*[/\\])([^()/\\\n]+)\)""")
+
+
+def brief(text: str) -> str:
+    """Return a text in which whoever set a rule stands with the name of the file alone: ``user (settings.toml:3)``.
+
+    The folder is the same every time, and `lockgate plugins doctor` says it; with it no table fits a terminal.
+    """
+    return _PLACE.sub(r"\1 (\2)", text)
+
+
+def indented(text: str, by: int, style: str = "") -> None:
+    """Print a line of standard output that stays indented where a terminal folds it."""
+    out = console()
+    if not out.is_terminal:
+        out.print(" " * by + text, style=style)
+        return
+    from rich.text import Text
+
+    for line in Text(text).wrap(out, max(out.width - by, _LEAST_WIDTH)):
+        out.print(" " * by + line.plain.rstrip(), style=style, soft_wrap=True)
+
+
+def labelled(out: "Console", label: str, style: str, text: str, gap: str = " ") -> None:
+    """Print a text behind a coloured word, folded as one."""
+    from rich.text import Text
+
+    out.print(Text.assemble((label, style), gap, text))
 
 
 def prepare_streams() -> None:
@@ -60,7 +92,7 @@ def _console(stream: TextIO) -> "Console":
 
 def note(text: str) -> None:
     """Print a notice on standard error."""
-    notes().print(f"note: {safe(text)}", style="yellow")
+    notes().print(f"note: {safe(brief(text))}", style="yellow")
 
 
 def show_error(error: BaseException, *, verbose: bool = False) -> None:
@@ -72,9 +104,8 @@ def show_error(error: BaseException, *, verbose: bool = False) -> None:
 
     The traceback is only for who asked for it with LOCKGATE_DEBUG.
     """
-    text = safe(str(error))
-    notes().print("Error:", style="bold red", end=" ")
-    notes().print(text)
+    text = safe(brief(str(error)))
+    labelled(notes(), "Error:", "bold red", text)
     if verbose and isinstance(error, ProviderError):
         status = "" if error.status is None else f", status {error.status}"
         notes().print(f"  kind: {error.kind.value}{status}", style="dim")

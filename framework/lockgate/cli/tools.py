@@ -28,18 +28,29 @@ def list_tools(component: str, *, as_json: bool) -> int:
 @click.option("--model", "-m", metavar="NAME", help="Another model than the configured one.")
 @click.option("--chat", metavar="ID", help="A kept chat, or `last`; a new one otherwise.")
 @click.option("--tool", "-t", "selected", multiple=True, metavar="ID", help="As if it were selected. Repeatable.")
+@click.option("--template", metavar="NAME", help="As if a new chat began with this chat template.")
+@click.option("--assistant", metavar="NAME", help="As if this assistant were asked.")
 @click.option("--docs", type=click.Path(path_type=Path), metavar="PATH", help="As if the chat searched this folder.")
+@click.option("--source", "-s", "sources", multiple=True, metavar="ID",
+              help="As if the chat searched this configured data source; `all` for all of them. Repeatable.")
 @click.option("--component", default="", metavar="NAME", help="As if it were asked from there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain_tool(  # noqa: PLR0917 - click passes each option by name
     tool: str, provider: str | None, model: str | None, chat: str | None, selected: tuple[str, ...],
-    docs: Path | None, component: str, *, as_json: bool,
+    template: str | None, assistant: str | None, docs: Path | None, sources: tuple[str, ...], component: str, *,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """Say why TOOL would be offered or not: each check in order, who set the rule, what would change it."""
+    from lockgate.cli.ask import check_together
     from lockgate.cli.explaining import Asked, explain
     from lockgate.cli.running import run
 
-    return run(explain(Asked(tool, provider, chat, selected, docs, component, model or ""), as_json=as_json))
+    check_together(template, assistant, chat)
+    asked = Asked(
+        tool, provider, chat, selected, docs, component, model or "", sources=sources, template=template,
+        assistant=assistant,
+    )  # fmt: skip
+    return run(explain(asked, as_json=as_json))
 
 
 @command.command("secret")

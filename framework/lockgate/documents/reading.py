@@ -3,8 +3,10 @@
 import os
 import stat
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from lockgate.documents.decoding import NotTextError, decode
 from lockgate.documents.kinds import Document, kind_of
@@ -39,22 +41,52 @@ def read_document(path: Path, *, root: Path | None = None) -> Document:
         NotTextError: It is over :data:`MAX_DOCUMENT_BYTES`, or no text.
         DocumentError: It is missing, no ordinary file, outside `root`, or may not be read.
     """
-    data = _read_bytes(path, root)
-    if data.startswith(_GZIP_MAGIC):
-        data = _unpack(data, path.name)
-    return Document(path.name, decode(data, path.name), kind_of(path.name))
+    with open_document(path, root=root) as file:
+        return read_opened(file, path.name)
 
 
-def _read_bytes(path: Path, root: Path | None) -> bytes:
+def open_document(path: Path, *, root: Path | None = None) -> BinaryIO:
+    """Open a file as :func:`read_document` does, for who wants to know which one it is that is read.
+
+    Raises:
+        DocumentError: As there.
+    """
     name = path.name
-    try:
+    with _told(name):
         real = path.resolve(strict=True)
         if root is not None and not real.is_relative_to(root.resolve(strict=True)):
             raise DocumentError(f"{name!r} leads out of its folder; it is not read.")
         _check(real.lstat(), name)
-        with open(os.open(real, _FLAGS), "rb") as file:  # noqa: PTH123 -- the flags are what makes opening safe
+        file = open(os.open(real, _FLAGS), "rb")  # noqa: PTH123, SIM115 -- the flags make it safe; the caller closes it
+        try:
             _check(os.fstat(file.fileno()), name)
-            data = file.read(MAX_DOCUMENT_BYTES + 1)
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+
+def read_opened(file: BinaryIO, name: str) -> Document:
+    """Read what :func:`open_document` opened.
+
+    Raises:
+        NotTextError: It is over :data:`MAX_DOCUMENT_BYTES`, or no text.
+        DocumentError: It may not be read.
+    """
+    with _told(name):
+        data = file.read(MAX_DOCUMENT_BYTES + 1)
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise _too_large(name)
+    if data.startswith(_GZIP_MAGIC):
+        data = _unpack(data, name)
+    return Document(name, decode(data, name), kind_of(name))
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Tell what the system says of a file in words for a person."""
+    try:
+        yield
     except FileNotFoundError:
         raise DocumentError(f"{name!r} does not exist.") from None
     except PermissionError:
@@ -63,9 +95,6 @@ def _read_bytes(path: Path, root: Path | None) -> bytes:
         # RuntimeError: a loop of links; ValueError: a NUL in the path.
         reason = getattr(error, "strerror", None) or "its path cannot be followed"
         raise DocumentError(f"{name!r} cannot be read: {reason}.") from None
-    if len(data) > MAX_DOCUMENT_BYTES:
-        raise _too_large(name)
-    return data
 
 
 def _check(status: os.stat_result, name: str) -> None:

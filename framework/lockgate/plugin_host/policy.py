@@ -1,7 +1,10 @@
 """Which plugins may load, and how long they may take."""
 
+import math
 import re
 from dataclasses import dataclass
+
+from lockgate.settings.typed import Fields, WrongValue, shown
 
 IMPORT_DEADLINE = 20.0
 """Seconds the import of one plugin may take. Generous: a cold disk and a large package are no fault."""
@@ -25,6 +28,9 @@ class HostPolicy:
         disabled: Names of entry points or of distributions that must not load.
         deadline: Seconds for one hook of one plugin; more than 0.
         import_deadline: Seconds for the import of one plugin; more than 0.
+
+    Raises:
+        ConfigurationError: A value has a wrong type or a number is out of range. Any collection of names is taken.
     """
 
     allowed: frozenset[str] | None = None
@@ -33,9 +39,15 @@ class HostPolicy:
     import_deadline: float = IMPORT_DEADLINE
 
     def __post_init__(self) -> None:
+        check = Fields(self)
+        check.set_of_texts("allowed", "good-pack", optional=True)
+        check.set_of_texts("disabled", "good-pack")
         for name in ("deadline", "import_deadline"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be a number of seconds above 0.")
+            value = getattr(self, name)
+            if type(value) not in {int, float} or not 0 < value < math.inf:
+                raise WrongValue(
+                    f"HostPolicy.{name} is {shown(value)}; it must be a number of seconds above 0, and a finite one."
+                )
 
     def allows(self, distribution: str) -> bool:
         """Tell whether a distribution is on the allow list, or there is none."""

@@ -1,6 +1,7 @@
 """What `lockgate plugins list` and `lockgate plugins doctor` show, as data. How it looks is the surface's business."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -8,6 +9,8 @@ from lockgate.plugin_host.host import PluginHost
 from lockgate.plugin_host.records import PluginRecord, PluginState
 from lockgate.registry.contribution import Owner
 from lockgate.registry.incidents import Incident
+from lockgate.registry.registry import Registry
+from lockgate.settings.file_checks import nearest
 
 SLOW_IMPORT_MS = 300.0
 """From how many milliseconds on the import of a plugin is worth a finding: every start of the program pays it."""
@@ -63,9 +66,41 @@ class Finding:
     traceback: str = ""
 
 
-def plugin_rows(host: PluginHost) -> list[PluginRow]:
-    """Return a row for each plugin, by distribution and entry point. Ask the hooks first to see what they bring."""
-    return [_row(record) for record in host.records]
+def plugin_rows(
+    host: PluginHost, problems: Iterable[str] = (), incidents: Iterable[Incident] = ()
+) -> list[PluginRow]:
+    """Return a row for each plugin, by distribution and entry point. Ask the hooks first to see what they bring.
+
+    Args:
+        host: The host.
+        problems: Sentences about what plugins brought, each naming the owner: they count among its problems.
+        incidents: What went wrong later, in calls into what the plugins contributed; counted as well.
+    """
+    told, failed = list(problems), Counter(incident.owner for incident in incidents)
+    return [
+        _row(record, failed[record.owner] + sum(f" of {record.owner}" in text for text in told))
+        for record in host.records
+    ]
+
+
+def problems_of_tools(registry: Registry) -> list[str]:
+    """Return what was not registered, what was read as the strictest, and which names in definitions nobody has."""
+    return [*map(str, registry.rejections), *map(str, registry.doubts), *_dangling(registry)]
+
+
+def _dangling(registry: Registry) -> Iterator[str]:
+    previews = [preview.id for preview in registry.previews.all]
+    tools = [tool.id for tool in registry.tools]
+    for tool in registry.tools:
+        start = f"The tool {tool.id!r} of {tool.owner}"
+        preview = tool.definition.preview
+        if preview is not None and preview not in previews:
+            text = f"{start} belongs to the preview {preview!r}, which nobody has registered, so it is nowhere."
+            yield text + nearest(preview, previews)
+        for companion in tool.definition.companions:
+            if not registry.is_known(companion):
+                text = f"{start} brings {companion!r} along when it is selected, and no tool of that name is there."
+                yield text + nearest(companion, tools)
 
 
 def findings(host: PluginHost, incidents: Iterable[Incident] = ()) -> list[Finding]:
@@ -83,10 +118,11 @@ def findings(host: PluginHost, incidents: Iterable[Incident] = ()) -> list[Findi
     return sorted(found, key=lambda finding: order.index(finding.severity))
 
 
-def _row(record: PluginRecord) -> PluginRow:
-    remark = record.reason
-    if not remark and record.problems:
-        remark = "1 problem" if len(record.problems) == 1 else f"{len(record.problems)} problems"
+def _row(record: PluginRecord, brought: int) -> PluginRow:
+    remark, count = record.reason, len(record.problems) + brought
+    if not remark and count:
+        remark = "1 problem" if count == 1 else f"{count} problems"
+        remark += "; `lockgate plugins doctor` says more"
     return PluginRow(
         record.name,
         f"{record.distribution} {record.version}".strip() or "(in code)",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lockgate.policy import Minimum, OutboundMinimum, SetBy
+from lockgate.settings.typed import Fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,11 @@ class Cap:
 
     value: int
     set_by: SetBy
+
+    def __post_init__(self) -> None:
+        check = Fields(self)
+        check.counts("value")
+        check.set_by("set_by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,13 @@ class Ceilings:
     max_tool_calls: Cap | None = None
     max_tool_result_characters: Cap | None = None
     max_restricted_calls: Cap | None = None
+
+    def __post_init__(self) -> None:
+        check = Fields(self)
+        check.table("minimums", Minimum)
+        check.values(Minimum, "global_minimum", optional=True)
+        check.values(OutboundMinimum, "outbound", optional=True)
+        check.values(Cap, "max_tool_calls", "max_tool_result_characters", "max_restricted_calls", optional=True)
 
 
 NO_CEILINGS = Ceilings()

@@ -11,6 +11,7 @@ from typing import Any
 from lockgate.policy import BUILT_IN, SetBy
 from lockgate.registry.copies import Unfit, is_a, names, shown, text
 from lockgate.registry.reading import Named, identified
+from lockgate.settings.typed import Fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ class PreviewSwitch:
 
     is_on: bool
     set_by: SetBy
+
+    def __post_init__(self) -> None:
+        check = Fields(self)
+        check.flags("is_on")
+        check.set_by("set_by")
 
 
 @dataclass(frozen=True, slots=True)

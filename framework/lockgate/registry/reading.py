@@ -1,7 +1,7 @@
 """The one way in which contributed values are read: off the event loop, with a deadline, and whatever is raised."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lockgate.registry.calls import attempt
@@ -14,9 +14,15 @@ READING_DEADLINE = 2.0
 
 @dataclass(slots=True)
 class Named:
-    """Filled while a value is read, so that its name is known even where the rest cannot be read."""
+    """Filled while a value is read, so that its name is known even where the rest cannot be read.
+
+    Attributes:
+        name: Its ID.
+        doubts: What was read as the strictest, since it is none of its kind; for a person.
+    """
 
     name: str = ""
+    doubts: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +34,14 @@ class Reading:
         name: Its ID where that could be read; else empty.
         copy: What was made of it; None where it does not fit.
         problem: Why not, for a person; empty when it fits.
+        doubts: What in it was read as the strictest, for a person.
     """
 
     item: Contribution
     name: str
     copy: Any
     problem: str
+    doubts: tuple[str, ...] = ()
 
 
 class Reader:
@@ -62,7 +70,7 @@ class Reader:
             return Reading(item, named.name, None, f"reading it failed: {outcome.fault.error}")
         if isinstance(outcome.value, Unfit):
             return Reading(item, named.name, None, str(outcome.value))
-        return Reading(item, named.name, outcome.value, "")
+        return Reading(item, named.name, outcome.value, "", tuple(named.doubts))
 
 
 def _tried(copying: Callable[[Any, Named], Any], value: Any, named: Named) -> Any:

@@ -60,8 +60,24 @@ class Rejection:
         """Words for a person."""
         other = f" It belongs to {self.other}." if self.other else ""
         article = "An" if self.kind[:1] in "aeiou" else "A"
-        what = f"The {self.kind} {self.id!r}" if self.id else f"{article} {self.kind}"
-        return f"{what} of {self.owner} was not taken: {self.reason}.{other}"
+        kind, _, place = self.kind.partition(" in ")  # such as: tool in collection 'mail'
+        what = f"The {kind} {self.id!r}" if self.id else f"{article} {kind}"
+        into = f" into the {place}" if place else ""
+        return f"{what} of {self.owner} was not taken{into}: {self.reason}.{other}"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something that was registered, and of which a part was read as the strictest since nobody knows what it means."""
+
+    kind: str
+    id: str
+    owner: Owner
+    text: str
+
+    def __str__(self) -> str:
+        """Words for a person."""
+        return f"The {self.kind} {self.id!r} of {self.owner}: {self.text}."
 
 
 @dataclass(slots=True)
@@ -76,6 +92,7 @@ class Registrations:
     nameless: dict[str, list[ToolCollection]] = field(default_factory=dict)
     """Tool → collections of its own pack whose name somebody else has; their minimum and rules still hold for it."""
     rejections: list[Rejection] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
 
 
 def _read(
@@ -146,6 +163,7 @@ def _register_tools(readings: Iterable[Reading], result: Registrations) -> None:
         else:
             definition, settings_model = reading.copy
             result.tools[name] = Registered(item.value, definition, item.owner, settings_model)
+            result.doubts += [Doubt("tool", name, item.owner, text) for text in reading.doubts]
 
 
 def _register_collections(readings: Iterable[Reading], result: Registrations) -> None:
@@ -163,6 +181,7 @@ def _register_collections(readings: Iterable[Reading], result: Registrations) ->
             _bind_nameless(reading, result.collections[name].owner, result)
         else:
             _take_collection(reading.copy, reading.item.owner, result)
+            result.doubts += [Doubt("collection", name, reading.item.owner, text) for text in reading.doubts]
 
 
 def _bind_nameless(reading: Reading, other: Owner, result: Registrations) -> None:

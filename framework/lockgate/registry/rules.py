@@ -17,6 +17,8 @@ from lockgate.policy import (
 from lockgate.registry.ceilings import NO_CEILINGS, Cap, Ceilings
 from lockgate.registry.previews import PreviewSwitch
 from lockgate.settings.effective import Layers
+from lockgate.settings.typed import Fields
+from lockgate.tools.definition import Components
 
 MAX_TOOL_CALLS = 15
 """Calls per run, all rounds together, unless a setting says otherwise."""
@@ -53,6 +55,11 @@ class Rules:
         max_tool_calls, max_tool_result_characters, max_restricted_calls: Limits of a run.
         pins: Name of a tool or collection that two plugins claim → the distribution that has it.
         ceilings: How far the organization lets a user loosen all this.
+
+    Raises:
+        ConfigurationError: A value has a wrong type; the message names the field and what is right. A list or a set
+            of IDs is taken for a tuple, any of them for a frozenset, and a member of Components for its name. Tables
+            are copied.
     """
 
     revision: int = 0
@@ -75,6 +82,24 @@ class Rules:
     max_restricted_calls: int = MAX_RESTRICTED_CALLS
     pins: Mapping[str, str] = field(default_factory=dict)
     ceilings: Ceilings = NO_CEILINGS
+
+    def __post_init__(self) -> None:
+        check = Fields(self)
+        check.counts("revision", "max_tool_calls", "max_tool_result_characters", "max_restricted_calls")
+        check.flags("tools_enabled")
+        check.set_by("tools_enabled_by", "scheme_by", "default_tools_by")
+        check.table("disabled", SetBy)
+        check.table("minimums", Minimum)
+        check.table("previews", PreviewSwitch)
+        check.values(Layers, "layers")
+        check.member("scheme", ConfidenceScheme)
+        check.table("custom_scheme", ConfidenceLevel)
+        check.values(Minimum, "global_minimum", optional=True)
+        check.set_of_texts("trusted_provider_ids", change=str.lower)
+        check.table_of_tuples("default_tools", enum=Components)
+        check.set_of_texts("visible_selection_components", "WRITER", enum=Components)
+        check.table("pins", str)
+        check.values(Ceilings, "ceilings")
 
     @property
     def least_of_all(self) -> Minimum | None:

@@ -7,6 +7,7 @@ from enum import Enum
 from lockgate.policy import BUILT_IN, ConfidenceLevel, SetBy
 from lockgate.registry.registration import Registered, Registrations
 from lockgate.registry.rules import Rules
+from lockgate.settings.typed import Fields, checked_texts
 from lockgate.tools.definition import LIKE_CHAT, Components, ToolActivation
 
 ALWAYS_VISIBLE = LIKE_CHAT | {
@@ -36,6 +37,9 @@ class Selection:
         name: Of the assistant or the component, where one of these selects.
         hidden: No tool may run, not even one that offers itself: the component shows no selection and no rule of an
             assistant names the tools, or these rules name none, or the assistant is gone.
+
+    Raises:
+        ConfigurationError: A value has a wrong type, such as a text for the IDs. A list is taken for a tuple.
     """
 
     identifiers: tuple[str, ...]
@@ -44,10 +48,18 @@ class Selection:
     name: str = ""
     hidden: bool = False
 
+    def __post_init__(self) -> None:
+        check = Fields(self)
+        check.tuple_of_texts("identifiers")
+        check.member("origin", SelectionOrigin)
+        check.set_by("set_by")
+        check.texts("name")
+        check.flags("hidden")
+
     @classmethod
     def of(cls, identifiers: "Iterable[str] | Selection") -> "Selection":
         """Return a selection; plain IDs are those a caller names."""
-        return identifiers if isinstance(identifiers, Selection) else cls(tuple(identifiers))
+        return identifiers if isinstance(identifiers, Selection) else cls(checked_texts(identifiers, "The selection"))
 
     def __str__(self) -> str:
         """Words for a person: who chose."""

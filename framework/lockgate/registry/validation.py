@@ -6,6 +6,7 @@ anything else that does not fit is an offence. These functions run a stranger's 
 """
 
 from collections.abc import Container, Iterable
+from enum import Enum
 from typing import Any
 
 from lockgate.registry import copies
@@ -16,6 +17,8 @@ from lockgate.tools.base import Tool
 from lockgate.tools.collection import ToolCollection
 from lockgate.tools.definition import FUNCTION_NAME, Components, ToolDefinition, Visibility
 from lockgate.tools.strictness import STRICTEST, is_member, or_strictest
+
+_SHOWN = 40
 
 
 def read_tool(
@@ -37,7 +40,7 @@ def read_tool(
     lists = _component_lists(visible)
     model = _settings_model(tool.settings_model, option_sources)
     preview = given.preview
-    stated = {name: or_strictest(name, getattr(given, name)) for name in STRICTEST}
+    stated = {name: _stated(name, getattr(given, name), named) for name in STRICTEST}
     definition = ToolDefinition(
         id=identifier,
         parameters=parameters,
@@ -53,6 +56,17 @@ def read_tool(
         **stated,
     )
     return definition, model
+
+
+def _stated(field: str, value: Any, named: Named) -> Any:
+    """Return what is stated of a rule, or the strictest with a note that it was read so."""
+    read = or_strictest(field, value)
+    if read is not value:
+        arrived = repr(str.__str__(value)[:_SHOWN]) if is_a(value, str) else shown(value)
+        counts = read.name if isinstance(read, Enum) else read
+        kind = "True or False" if isinstance(read, bool) else f"a {type(read).__name__}"
+        named.doubts.append(f"its {field} is {arrived}, which is not {kind}; it is read as {counts}, the strictest")
+    return read
 
 
 def _identifier(given: Any, named: Named) -> str:
@@ -147,7 +161,7 @@ def read_collection(given: Any, named: Named) -> ToolCollection:
         identifier,
         names(given.tools, "tools"),
         text(given.description, "description"),
-        or_strictest("minimum_confidence", given.minimum_confidence),
+        _stated("minimum_confidence", given.minimum_confidence, named),
         tuple(labels),
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from lockgate.policy import BUILT_IN, BY_USER, SetBy, SetByKind
 from lockgate.settings.model import NoSettings, ToolSettings, is_blank, read_settings
 from lockgate.settings.options import OptionSource
+from lockgate.settings.typed import Fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ class Layers:
         defaults: What the organization proposes.
         secrets: The user's secrets that could be read.
         ceilings: How far the organization lets a user go.
-        locked_by, defaults_by, ceilings_by: Who set a key of `locked`, `defaults` or `ceilings`, where known.
+        locked_by, user_by, defaults_by, ceilings_by: Who set a key of `locked`, `user`, `defaults` or `ceilings`, where
+            known.
     """
 
     locked: Mapping[str, object] = field(default_factory=dict)
@@ -72,6 +74,14 @@ class Layers:
     defaults_by: Mapping[str, SetBy] = field(default_factory=dict)
     ceilings: Mapping[str, object] = field(default_factory=dict)
     ceilings_by: Mapping[str, SetBy] = field(default_factory=dict)
+    user_by: Mapping[str, SetBy] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check = Fields(self)
+        check.open_tables("locked", "user", "defaults", "ceilings")
+        check.lazy_tables("secrets")
+        for name in ("locked_by", "user_by", "defaults_by", "ceilings_by"):
+            check.table(name, SetBy)
 
 
 _ORGANIZATION = SetBy(SetByKind.ORGANIZATION)
@@ -83,7 +93,7 @@ def _winner(layers: Layers, key: str, *, secret: bool) -> SetValue | None:
     if secret:
         return SetValue(layers.secrets[key], BY_USER) if key in layers.secrets else None
     if key in layers.user:
-        return SetValue(layers.user[key], BY_USER)
+        return SetValue(layers.user[key], layers.user_by.get(key, BY_USER))
     if key in layers.defaults:
         return SetValue(layers.defaults[key], layers.defaults_by.get(key, _ORGANIZATION))
     return None

@@ -22,6 +22,7 @@ from lockgate.settings.file_tables import (
     key_of,
     listed,
     place_of,
+    until_right,
 )
 from lockgate.settings.file_values import (
     AssistantEntry,
@@ -193,6 +194,9 @@ class _Reader(Tables):
                 if name not in PROVIDER_TYPES and (hint := checks.nearest(name.upper(), PROVIDER_TYPES)):
                     self.problem("confidence.custom", name, f"is no provider type of the schemes.{hint}")
             levels = self._levels(custom, "confidence.custom", none, "the type counts as NONE with CUSTOM")
+            is_told = any(problem.key.startswith("confidence.custom") for problem in self.problems)
+            if custom and not is_told and scheme not in (None, ConfidenceScheme.CUSTOM):
+                self.problem("confidence", "custom", 'has no effect until scheme = "CUSTOM" stands beside it')
         return (ConfidenceScheme.CUSTOM, _NO_LEVELS) if scheme is None else (scheme, levels)
 
     def _global_minimum(self, table: Table, lost: tuple[str, ...] | None) -> ConfidenceLevel | None:
@@ -221,6 +225,8 @@ class _Reader(Tables):
             self._least_by = (place, switch)
             return high
         if not enforced:
+            if switch not in table and level is not ConfidenceLevel.NONE:
+                self.problem(place, name, f"is not enforced until {switch} = true stands beside it")
             return None
         self._least_by = (place, name if name in table else switch)
         return high if level is None else level
@@ -316,7 +322,7 @@ class _Reader(Tables):
                     text = f"is left out: {error}"
             if text:
                 if place in _ENTRY_MEANWHILE:
-                    text = f"{text.rstrip('.')}; until it is right, {_ENTRY_MEANWHILE[place]}"
+                    text = until_right(text, _ENTRY_MEANWHILE[place])
                 problem = FileProblem(key_of(place, name), text)
                 self.problems.append(problem)
                 self._broken(place, name, value, str(problem))

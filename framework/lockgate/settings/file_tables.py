@@ -135,7 +135,7 @@ class Tables:
             return read(value)
         except WrongValueError as error:
             meanwhile = meanwhile or MEANWHILE[f"{place}.{name}" if place else name]
-            self.problem(place, name, f"{str(error).rstrip('.')}; until it is right, {meanwhile}")
+            self.problem(place, name, until_right(str(error), meanwhile))
             return wrong
 
     def names(self, table: Table, place: str, name: str, meanwhile: str) -> frozenset[str]:
@@ -176,6 +176,13 @@ class Tables:
             self.problem(place, name, f"holds {len(wrong) - _ITEMS_TOLD} more items like that")
 
 
+def until_right(text: str, meanwhile: str) -> str:
+    """Return what is wrong and what counts meanwhile, in one sentence; in two where a suggestion ends the first."""
+    if text.endswith("?"):
+        return f"{text} Until it is right, {meanwhile}"
+    return f"{text.rstrip('.')}; until it is right, {meanwhile}"
+
+
 def _meanwhile(key: str, value: object) -> str:
     """Return what counts while a key is misspelt."""
     if checks.names_in(value):
@@ -201,6 +208,14 @@ def key_of(place: str, name: str) -> str:
     escaped = "".join(f"\\U{ord(letter):08X}" if is_unprintable(letter) else letter for letter in escaped)
     shown_name = name if plain else f'"{escaped}"'
     return f"{place}.{shown_name}" if place else shown_name
+
+
+def written(path: tuple[str, ...]) -> str:
+    """Return a key of several names as it is written in the file."""
+    place = ""
+    for name in path:
+        place = key_of(place, name)
+    return place
 
 
 def is_unprintable(name: str) -> bool:

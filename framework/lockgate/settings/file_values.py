@@ -9,7 +9,7 @@ The layout (everything is optional)::
     visible_tool_selection_components = ["WRITER"]   # components that show the tool selection although others hide it
 
     [confidence]
-    scheme = "TRUST_ALL"                       # or TRUST_EUROPE, LOCAL_TRUST_ONLY, ..., CUSTOM
+    scheme = "CUSTOM"                          # or TRUST_ALL, TRUST_EUROPE, LOCAL_TRUST_ONLY, ...
     custom = { MISTRAL = "HIGH" }              # provider type -> level, for CUSTOM
     enforce_global_minimum = true              # every provider needs the next level, whatever a chat holds
     global_minimum = "LOW"

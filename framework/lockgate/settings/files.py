@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockgate.errors import ConfigurationError, UnknownNameError, UsageError
 from lockgate.settings.file_reading import settings_from_table
-from lockgate.settings.file_tables import key_of
+from lockgate.settings.file_tables import key_of, written
 from lockgate.settings.file_values import DataSourceEntry, FileProblem, ProviderEntry, SettingsFile
 from lockgate.settings.private_files import read_text, replace_text
 
@@ -65,6 +65,31 @@ class UserSettings:
         }
         self._add("providers", "provider", entry.id, values, replace=replace)
 
+    def change_provider(self, provider_id: str, values: Mapping[str, object]) -> None:
+        """Change some keys of a provider; the rest of its table stays as it is written.
+
+        Args:
+            provider_id: The provider.
+            values: Key → value; an empty text or None takes the key out.
+
+        Raises:
+            UnknownNameError: The file has none of that ID.
+            ConfigurationError: A value of it is wrong, or the file cannot be read or written; nothing was written.
+        """
+
+        def change(document: "TOMLDocument") -> None:
+            entries: Any = document.get("providers")
+            if not isinstance(entries, Mapping) or not isinstance(entries.get(provider_id), Mapping):
+                raise UnknownNameError("provider", provider_id, entries if isinstance(entries, Mapping) else ())
+            entry: Any = entries[provider_id]
+            for name, value in values.items():
+                if value is not None and value != "":
+                    entry[name] = _inline(value)
+                elif name in entry:
+                    del entry[name]
+
+        self._change(change, key_of("providers", provider_id))
+
     def add_data_source(self, entry: DataSourceEntry, *, replace: bool = False) -> None:
         """Write a data source. Arguments and errors are those of :meth:`add_provider`."""
         values = {"kind": entry.kind, "name": entry.name if entry.name != entry.id else "", **entry.settings}
@@ -103,7 +128,7 @@ class UserSettings:
             _drop_unquoted(document, key)
             _table(document, key[:-1])[key[-1]] = value
 
-        self._change(change, _written(key))
+        self._change(change, written(key))
 
     def remove_value(self, key: tuple[str, ...]) -> None:
         """Take one value out of the file, so that the next layer counts. One that is not there is no mistake."""
@@ -191,7 +216,7 @@ def _table(document: Any, names: tuple[str, ...]) -> Any:
             table[name] = tomlkit.table(is_super_table=depth < len(names) - 1 or name in ("providers", "data_sources"))
         table = table[name]
         if not isinstance(table, Mapping):
-            raise ConfigurationError(f"Nothing was written: {_written(names[: depth + 1])} has to be a table.")
+            raise ConfigurationError(f"Nothing was written: {written(names[: depth + 1])} has to be a table.")
     return table
 
 
@@ -230,10 +255,3 @@ def _inline(value: object) -> Any:
     for name, inside in value.items():
         table[name] = _inline(inside)
     return table
-
-
-def _written(key: tuple[str, ...]) -> str:
-    place = ""
-    for name in key:
-        place = key_of(place, name)
-    return place

@@ -148,4 +148,14 @@ def _problem(model: type[ToolSettings], name: str, kind: str, message: str, valu
     if name in model.secret_names():
         return "has a value that cannot be used"
     shown = str(value)
-    return f"has the value {shown[:40] + ('...' if len(shown) > 40 else '')!r}: {message[:1].lower()}{message[1:]}"
+    return f"has the value {shown[:40] + ('...' if len(shown) > 40 else '')!r}: {_in_words(kind, message)}"
+
+
+def _in_words(kind: str, message: str) -> str:
+    """Return what pydantic says without its own names for kinds of errors; the words of a validator as they are."""
+    if kind in ("value_error", "assertion_error"):
+        message = message.partition(", ")[2] or "it is not valid"
+    for start, ours in (("Input should be ", "it has to be "), ("Input should ", "it should ")):
+        if message.startswith(start):
+            message = ours + message[len(start) :]
+    return message[:1].lower() + message[1:]

@@ -84,7 +84,7 @@ class SecretStore:
             return ""
         return (
             f"This system has no keyring, so secrets are kept as plain text in {self._file}, readable for your account "
-            "only. An environment variable (api_key_variable) avoids that."
+            "only."
         )
 
     @property

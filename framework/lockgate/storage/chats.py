@@ -1,20 +1,23 @@
 """Chats between runs. Requirements have a table of their own and only ever rise there; turns are merged."""
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from lockgate.chat import encoding
-from lockgate.chat.merging import goes_further, identified, identities, merged_order
+from lockgate.chat.merging import goes_further, identified, identities, is_begun, merged_order
 from lockgate.chat.store import ChatSummary
 from lockgate.chat.values import ChatThread, Message
+from lockgate.errors import StorageError
 from lockgate.policy import NOTHING, ChatRequirements, requirements_from_stored
 from lockgate.storage.database import Database, damaged
 
 _AXES = ("confidence", "data_security", "outbound")
 _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # of what is stored
+
+T = TypeVar("T")
 
 
 class SqliteChatStore:
@@ -40,9 +43,11 @@ class SqliteChatStore:
 
         One transaction: two runs that save the same chat at once both find what the other has stored.
         """
-        messages = identified(chat.id, chat.messages)
-        bodies = {message.id: encoding.message_to_json(message) for message in messages}
-        await self._database.write(lambda connection: self._save(connection, chat, messages, bodies))
+        await self._save(chat, is_answer=False)
+
+    async def save_answer(self, chat: ChatThread) -> None:
+        """Write what a run has added to a chat, in one transaction. What somebody else chose meanwhile stays."""
+        await self._save(chat, is_answer=True)
 
     async def raise_requirements(self, chat_id: str, requirements: ChatRequirements) -> ChatRequirements:
         """Join requirements into the stored ones, atomically and durably. Return what the chat demands now."""
@@ -62,7 +67,7 @@ class SqliteChatStore:
 
     async def list_chats(self, limit: int = 50) -> Sequence[ChatSummary]:
         """Return the latest chats, newest first."""
-        nothing: list[tuple[str, str, str, int]] = []
+        nothing: list[tuple[object, ...]] = []
         rows = await self._database.read(
             lambda connection: connection.execute(
                 "SELECT id, title, updated, (SELECT count(*) FROM messages WHERE chat_id = id) FROM chats "
@@ -71,7 +76,7 @@ class SqliteChatStore:
             ).fetchall(),
             nothing,
         )
-        return [ChatSummary(*row) for row in rows]
+        return [self._summary(*row) for row in rows]
 
     async def close(self) -> None:
         """Finish what is under way and close the file."""
@@ -91,49 +96,83 @@ class SqliteChatStore:
             messages = identified(chat_id, [encoding.message_from_json(body) for (body,) in bodies])
             return ChatThread(
                 id=chat_id,
-                title=row[0],
-                system_prompt=row[1],
+                title=_column(str, row[0]),
+                system_prompt=_column(str, row[1]),
                 created=date.fromisoformat(row[2]),
-                selected_tools=None if row[3] is None else tuple(json.loads(row[3])),
+                selected_tools=None if row[3] is None else encoding.texts_from_json(row[3]),
                 data_sources=encoding.data_sources_from_json(row[4]),
-                prompt_addresses=frozenset(json.loads(row[5])),
+                prompt_addresses=frozenset(encoding.texts_from_json(row[5])),
                 messages=messages,
                 requirements=requirements or NOTHING,
-                include_date=bool(row[6]),
-                assistant=row[7],
+                include_date=bool(_column(int, row[6])),
+                assistant=_column(str, row[7]),
                 prefix=None if row[8] is None else encoding.prefix_from_json(row[8]),
             )
         except _UNREADABLE as error:
-            raise damaged(self._path, f"chat {chat_id!r}: {type(error).__name__}") from error
+            raise self._damaged(chat_id, error) from error
 
-    def _save(
-        self, connection: sqlite3.Connection, chat: ChatThread, messages: Sequence[Message], bodies: Mapping[str, str]
-    ) -> None:
-        _raise(connection, chat.id, chat.requirements)
-        _save_chat(connection, chat)
-        rows = connection.execute("SELECT position, body FROM messages WHERE chat_id = ? ORDER BY position", (chat.id,))
-        stored: list[tuple[int, str]] = rows.fetchall()
+    def _summary(self, chat_id: object, title: object, updated: object, messages: object) -> ChatSummary:
         try:
-            turns = _merged(chat.id, [body for _, body in stored], messages, bodies)
-        except _UNREADABLE as error:
-            raise damaged(self._path, f"chat {chat.id!r}: {type(error).__name__}") from error
-        there = set(stored)
-        connection.executemany(
-            "INSERT INTO messages (chat_id, position, body) VALUES (?, ?, ?) ON CONFLICT (chat_id, position) "
-            "DO UPDATE SET body = excluded.body",
-            [(chat.id, position, body) for position, body in enumerate(turns) if (position, body) not in there],
-        )
-        connection.execute("DELETE FROM messages WHERE chat_id = ? AND position >= ?", (chat.id, len(turns)))
+            return ChatSummary(
+                _column(str, chat_id), _column(str, title), _column(str, updated), _column(int, messages)
+            )
+        except TypeError as error:
+            raise self._damaged(chat_id, error) from error
+
+    def _damaged(self, chat_id: object, error: Exception) -> StorageError:
+        return damaged(self._path, f"chat {chat_id!r}: {type(error).__name__}")
+
+    async def _save(self, chat: ChatThread, *, is_answer: bool) -> None:
+        """Write a chat in one transaction: two runs that save it at once both find what the other has stored."""
+        messages = identified(chat.id, chat.messages)
+        bodies = {message.id: encoding.message_to_json(message) for message in messages}
+
+        def saving(connection: sqlite3.Connection) -> None:
+            _raise(connection, chat.id, chat.requirements)
+            stored: list[tuple[int, str]] = connection.execute(
+                "SELECT position, body FROM messages WHERE chat_id = ? ORDER BY position", (chat.id,)
+            ).fetchall()
+            try:
+                known = [encoding.id_of_message(body) for _, body in stored]
+                turns = _merged(chat.id, known, [body for _, body in stored], messages, bodies)
+            except _UNREADABLE as error:
+                raise self._damaged(chat.id, error) from error
+            if is_answer and is_begun(chat.id, known, messages):
+                _update_request(connection, chat)
+            else:
+                _save_chat(connection, chat)
+            _write_turns(connection, chat.id, stored, turns)
+
+        await self._database.write(saving)
+
+
+def _column(kind: type[T], value: object) -> T:
+    """Return a stored value of the type that is written; the file takes any in any column."""
+    if type(value) is not kind:
+        raise TypeError(f"{type(value).__name__} where {kind.__name__} is right")
+    return value
+
+
+def _write_turns(
+    connection: sqlite3.Connection, chat_id: str, stored: Sequence[tuple[int, str]], turns: Sequence[str]
+) -> None:
+    """Make the stored messages these, and write only those that are not there."""
+    there = set(stored)
+    connection.executemany(
+        "INSERT INTO messages (chat_id, position, body) VALUES (?, ?, ?) ON CONFLICT (chat_id, position) "
+        "DO UPDATE SET body = excluded.body",
+        [(chat_id, position, body) for position, body in enumerate(turns) if (position, body) not in there],
+    )
+    connection.execute("DELETE FROM messages WHERE chat_id = ? AND position >= ?", (chat_id, len(turns)))
 
 
 def _merged(
-    chat_id: str, stored: Sequence[str], messages: Sequence[Message], bodies: Mapping[str, str]
+    chat_id: str, known: Sequence[str], stored: Sequence[str], messages: Sequence[Message], bodies: Mapping[str, str]
 ) -> list[str]:
     """Merge a chat with what is stored of it. Stored messages without an ID are given theirs, as they may move now."""
-    own = [encoding.id_of_message(body) for body in stored]
     turns = {
-        identity: body if identity == known else encoding.with_message_id(body, identity)
-        for identity, known, body in zip(identities(chat_id, own), own, stored, strict=True)
+        identity: body if identity == own else encoding.with_message_id(body, identity)
+        for identity, own, body in zip(identities(chat_id, known), known, stored, strict=True)
     }
     order = merged_order(list(turns), messages)
     for message in messages:
@@ -159,15 +198,35 @@ def _save_chat(connection: sqlite3.Connection, chat: ChatThread) -> None:
             _storable(chat.title),
             _storable(chat.system_prompt),
             chat.created.isoformat(),
-            datetime.now(UTC).isoformat(timespec="microseconds"),
+            _now(),
             selected,
             encoding.data_sources_to_json(chat.data_sources),
-            encoding.to_json(sorted(chat.prompt_addresses)),
+            _addresses(chat),
             int(chat.include_date),
             _storable(chat.assistant),
-            None if chat.prefix is None else encoding.to_json(encoding.prefix_values(chat.prefix)),
+            _prefix(chat),
         ),
     )
+
+
+def _update_request(connection: sqlite3.Connection, chat: ChatThread) -> None:
+    """Write what a run itself changes of a chat, beside its messages and requirements."""
+    connection.execute(
+        "UPDATE chats SET updated = ?, prompt_addresses = ?, prefix = ? WHERE id = ?",
+        (_now(), _addresses(chat), _prefix(chat), chat.id),
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _addresses(chat: ChatThread) -> str:
+    return encoding.to_json(sorted(chat.prompt_addresses))
+
+
+def _prefix(chat: ChatThread) -> str | None:
+    return None if chat.prefix is None else encoding.to_json(encoding.prefix_values(chat.prefix))
 
 
 def _delete(connection: sqlite3.Connection, chat_id: str) -> bool:

@@ -152,6 +152,7 @@ class Database:
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+            _look_first(self._path)
         except OSError as error:
             raise self._cannot_open(error) from error
         connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -215,7 +216,34 @@ def damaged(path: Path, reason: str) -> StorageError:
     )
 
 
+def _look_first(path: Path) -> None:
+    """Look whose a file is without a way to write to it: switching the log and closing a log both change a file.
+
+    What has to be written before it can be read (a transaction that broke off) is left to the next look, which has to
+    come before anything is changed on purpose.
+
+    Raises:
+        StorageError: The file is not one this program can use.
+    """
+    if path.stat().st_size == 0:
+        return  # a new one
+    query = "mode=ro"
+    if not any(path.with_name(path.name + ending).exists() for ending in ("-wal", "-journal")):
+        query += "&immutable=1"  # all there is stands in the file itself: not even a lock or a log is made beside it
+    try:
+        uri = f"{path.absolute().as_uri()}?{query}"
+        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            _version(connection, path)
+        finally:
+            connection.close()
+    except sqlite3.OperationalError as error:
+        if not error.sqlite_errorname.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
+            raise
+
+
 def _set_up(connection: sqlite3.Connection, path: Path) -> None:
+    _version(connection, path)  # before anything is changed
     _use_wal(connection)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
@@ -256,7 +284,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     """Return the schema version of the file, 0 for a new one.
 
     Raises:
-        StorageError: The file belongs to another program or to a newer version.
+        StorageError: The file belongs to another program, to a newer version, or to none there ever was.
     """
     owner = int(connection.execute("PRAGMA application_id").fetchone()[0])
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -268,4 +296,8 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
             f"The chat store {path} was written by a newer version (its tables have version {version}, this program "
             f"knows {SCHEMA_VERSION}). Update this program; nothing was changed in the file."
         )
+    if owner == _APPLICATION_ID and version < 1:
+        raise damaged(path, f"its tables have version {version}, and 1 is the first there was")
+    if version and not has_tables:
+        raise damaged(path, "its tables are gone")
     return version

@@ -1,13 +1,15 @@
 """A ``Lockgate`` for tests: exactly the plugins named, an empty home, no organization, no keyring, no entry points."""
 
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
 from lockgate.app.configuration import Configuration, InstanceConfig, ProviderConfig
 from lockgate.app.lockgate import Lockgate
+from lockgate.app.templates import Assistant, ChatTemplate
 from lockgate.chat.store import ChatStore
 from lockgate.plugin_host.markers import hookimpl
 from lockgate.policy import ConfidenceLevel
@@ -47,6 +49,10 @@ def lockgate_for(
     self_hosted: bool = False,
     providers: Iterable[ProviderConfig] = (),
     instances: Iterable[InstanceConfig] = (),
+    assistants: Iterable[Assistant] = (),
+    chat_templates: Iterable[ChatTemplate] = (),
+    settings: Mapping[str, object] | None = None,
+    secrets: Mapping[str, str] | None = None,
     store: ChatStore | None = None,
     data_dir: Path | None = None,
     **overrides: Any,
@@ -64,6 +70,10 @@ def lockgate_for(
         self_hosted: Whether it counts as self-hosted.
         providers: Further configured providers.
         instances: Configured instances of other families.
+        assistants: Configured assistants.
+        chat_templates: Configured chat templates.
+        settings: Stored settings of tools, ``tool.setting`` → value. A secret among them is not read, and is a problem.
+        secrets: Secrets of tools, ``tool.setting`` → value.
         store: Where chats are kept; in memory when left out.
         data_dir: Where plugins keep derived data.
         overrides: Anything else `Lockgate` takes.
@@ -71,27 +81,27 @@ def lockgate_for(
     configured, loaded = {config.id: config for config in providers}, list(plugins)
     if fake is not None:
         configured["fake"] = ProviderConfig(
-            "fake",
-            profile,
-            base_url=fake.base_url,
-            model="test-model",
-            api_key="test-key",
-            confidence=confidence,
+            "fake", profile, base_url=fake.base_url, model="test-model", api_key="test-key", confidence=confidence,
             self_hosted=self_hosted,
-        )
+        )  # fmt: skip
         loaded.append(importlib.import_module("lockgate_openai.plugin"))
     loaded.append(PluginOf(tools=list(tools), collections=list(collections)))
     configuration = Configuration(
-        rules=rules or Rules(),
+        rules=_with_settings(rules or Rules(), settings or {}, secrets or {}),
         providers=configured,
         instances=tuple(instances),
         default_provider="fake" if fake is not None else "",
+        chat_templates={template.id: template for template in chat_templates},
+        assistants={assistant.id: assistant for assistant in assistants},
     )
     overrides.setdefault("transport", Transport(retry=RetryPolicy(retries=0)))
-    return Lockgate(
-        configuration,
-        plugins=loaded,
-        store=store,
-        data_dir=data_dir or Path(gettempdir(), "lockgate-test-data"),
-        **overrides,
-    )
+    place = data_dir or Path(gettempdir(), "lockgate-test-data")
+    return Lockgate(configuration, plugins=loaded, store=store, data_dir=place, **overrides)
+
+
+def _with_settings(rules: Rules, settings: Mapping[str, object], secrets: Mapping[str, str]) -> Rules:
+    """Return the rules with stored settings and secrets, which win over those that are in the rules already."""
+    layers = rules.layers
+    return replace(rules, layers=replace(
+        layers, user={**layers.user, **settings}, secrets={**layers.secrets, **secrets}
+    ))  # fmt: skip

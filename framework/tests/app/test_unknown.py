@@ -1,17 +1,20 @@
 """Names in the settings that nothing answers to are kept and told."""
 
+from pathlib import Path
 from typing import Annotated
 
 import pytest
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from registry_kit import simple
 
 from lockgate.app import InstanceConfig
 from lockgate.app.configuration import Configuration
+from lockgate.app.home import read_configuration
 from lockgate.plugin_host import HostPolicy
 from lockgate.policy import BY_USER, ChatRequirements, ConfidenceLevel, ProviderStanding
 from lockgate.registry import Minimum, Rules
 from lockgate.settings import Kind, Layers, ToolSettings
+from lockgate.settings.home import Home
 from lockgate.testing import PluginOf, lockgate_for
 from lockgate.tools import Components, Tool
 
@@ -98,3 +101,56 @@ async def test_a_secret_in_what_a_tool_says_of_its_settings_is_masked(*, raises:
         assert block.set_by == BY_USER
         assert "CANARY" not in f"{block} {made.registry.incidents.incidents}"
         assert ("*****" in block.why) is not raises
+
+
+async def test_a_secret_that_a_program_puts_among_the_settings_is_told() -> None:
+    """It is not read from there, and the sentence says where a program puts it."""
+    rules = Rules(layers=Layers(user={"get_tide.apiKey": "CANARY"}))
+    async with lockgate_for(tools=[tide()], rules=rules) as made:
+        (problem,) = made.assembly.problems
+    assert "holds 'apiKey', which is a secret" in problem
+    assert "Layers.secrets" in problem
+    assert "CANARY" not in problem
+
+
+OF_A_FILE = """
+disabled_tool_ids = ["get_tyde"]
+[tools.get_tide]
+harbor = "x"
+[data_sources.docs]
+kind = "folder"
+place = "here"
+[data_sources.other]
+kind = "foldr"
+[chat_templates.one]
+tool_ids = ["nope"]
+[limits]
+max_tool_calls = "many"
+"""
+
+
+class Folder(ToolSettings):
+    """Settings of a data source with a check of its own."""
+
+    place: str
+
+    @field_validator("place")
+    @classmethod
+    def _absolute(cls, place: str) -> str:
+        raise ValueError(f"must be an absolute path ({len(place)})")
+
+
+async def test_a_problem_names_file_and_line(tmp_path: Path) -> None:
+    """Whoever has to correct it finds it; the words are those of the check and nobody else's."""
+    (tmp_path / "settings.toml").write_text(OF_A_FILE)
+    configuration = read_configuration(Home.at(tmp_path))
+    kind = Kind("folder", "data_source", Folder)
+    async with lockgate_for(plugins=[PluginOf(kinds=[kind])], tools=[tide()]) as made:
+        await made.reconfigure(configuration)
+        place = f"In {tmp_path / 'settings.toml'}:"
+        told = {problem.removeprefix(place).partition(": ")[0]: problem for problem in made.assembly.problems}
+    assert sorted(told, key=int) == ["2", "4", "7", "9", "11", "13"]
+    assert told["7"].endswith(
+        "data_source 'docs' cannot be used: place has the value 'here': must be an absolute path (4)."
+    )
+    assert "Did you mean 'harbour'?" in told["4"]

@@ -144,10 +144,10 @@ def test_show_tells_never_chosen_from_all_off(home: Path, selected: tuple[str, .
 @pytest.mark.parametrize(
     ("tools", "words"),
     [
-        ("tool_ids = []", "none, by the assistant 'helper'"),
-        ('tool_ids = ["gone_tool"]', "gone_tool, by the assistant 'helper'"),
+        ("tool_ids = []", "none at all, by the assistant 'helper'"),
+        ('tool_ids = ["gone_tool"]', "gone_tool (not installed), by the assistant 'helper'"),
         ("", "all off"),
-        (None, "none, by the assistant 'helper', which is no longer configured"),
+        (None, "none at all, by the assistant 'helper', which is no longer configured"),
     ],
     ids=["empty rules", "rules", "no rules", "gone"],
 )

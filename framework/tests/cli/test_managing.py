@@ -7,7 +7,7 @@ import pytest
 from cli_runs import lockgate
 from made_packs import make_pack
 
-from lockgate.cli.adding import is_loopback
+from lockgate.cli.changing import is_loopback
 
 STATES = '''
 from lockgate import ConfidenceLevel, Tool, ToolCollection, ToolDefinition, ToolSettings, ToolTexts, hookimpl
@@ -53,7 +53,7 @@ def test_tools_are_listed_in_every_state(tmp_path: Path, packs: str) -> None:
     rows = {line.split()[0]: line for line in ran.out.splitlines()}
     assert "ready" in rows["pair/one"]
     assert "not configured: api_url is required and not set" in rows["pair/two"]
-    assert f"HIGH, set by user ({tmp_path / 'settings.toml'}:2)" in rows["pair/two"]
+    assert "HIGH, set by user (settings.toml:2)" in rows["pair/two"]
     assert "not available: The tool says it is not available" in rows["gone"]
     assert "made-tools 1.2" in rows["gone"]
     assert "MODEL_CHOSEN_ADDRESSES" in rows["gone"]
@@ -91,7 +91,20 @@ def test_the_doctor_finds_what_is_wrong(tmp_path: Path, packs: str) -> None:
 def test_all_tools_switched_off_is_told(tmp_path: Path) -> None:
     """The list does not look as if they could be used."""
     (tmp_path / "settings.toml").write_text("enable_tools = false\n")
-    assert "all tools are switched off, set by user" in lockgate(tmp_path, "tools", "list").err
+    ran = lockgate(tmp_path, "tools", "list")
+    assert "all tools are switched off, set by user (settings.toml:1)" in ran.err
+    assert "offers itself" not in ran.out
+    assert "switched off" in ran.out.splitlines()[1]
+
+
+def test_tools_of_a_preview_that_is_off_are_counted(tmp_path: Path, packs: str) -> None:
+    """Nobody is told that no plugin brings one."""
+    (tmp_path / "settings.toml").write_text("[previews]\nPRE_RAG_2024 = false\n")
+    hidden = "1 tool is hidden by the preview PRE_RAG_2024, which is off (set by user (settings.toml:2))"
+    for more in ({}, {"PYTHONPATH": packs}):
+        ran = lockgate(tmp_path, "tools", "list", **more)
+        assert hidden in ran.err
+        assert "no installed plugin" not in ran.err
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_a_preview_is_switched_and_its_tools_go_and_come_back(tmp_path: Path, pa
     assert listed() == {"read_page"}
     stays = lockgate(tmp_path, "previews", "on", "PRE_SATELLITES", PYTHONPATH=packs)
     assert stays.status == 0
-    assert f"PRE_SATELLITES stays off: it stands on PRE_MAPS, which user ({settings}:" in stays.err
+    assert "PRE_SATELLITES stays off: it stands on PRE_MAPS, which user (settings.toml:" in stays.err
     ran = lockgate(tmp_path, "previews", "on", "PRE_MAPS", PYTHONPATH=packs)
     assert "on with it: PRE_SATELLITES" in ran.err
     assert listed() == {"show_map", "look_down", "read_page"}

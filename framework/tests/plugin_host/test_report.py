@@ -2,10 +2,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from registry_kit import simple
 
 from lockgate.plugin_host import HostPolicy, PluginHost, PluginRow, Severity, findings, hookimpl, plugin_rows
 from lockgate.registry.contribution import Owner
 from lockgate.registry.incidents import IncidentLog
+from lockgate.testing import lockgate_for
+from lockgate.tools import ToolCollection
 
 
 class Bad:
@@ -48,7 +51,7 @@ def test_the_list_has_a_row_for_each_plugin() -> None:
     assert plugin_rows(_asked(Good(), Bad(), Misspelt(), 3)) == [
         PluginRow("Bad", "(in code)", "quarantined", "", None, "lockgate_tools failed: RuntimeError: not today"),
         PluginRow("Good", "(in code)", "loaded", "1 passage stores, 2 tools", None, ""),
-        PluginRow("Misspelt", "(in code)", "loaded", "", None, "1 problem"),
+        PluginRow("Misspelt", "(in code)", "loaded", "", None, "1 problem; `lockgate plugins doctor` says more"),
         PluginRow("int", "(in code)", "disabled", "", None, "It is switched off."),
     ]
 
@@ -100,3 +103,32 @@ def test_an_unsupported_and_a_forbidden_plugin_are_told_apart(install: Callable[
         (Severity.NOTE, "forbidden"),
     ]
     assert "allow list" in told[1].advice
+
+
+async def test_names_in_definitions_that_nobody_has_are_told_with_the_owner() -> None:
+    """A preview nobody registered, a companion that is not there, a rule in a word that nobody knows."""
+    tools = [
+        simple("later", preview="PRE_RAG_2025"), simple("lead", companions=("laterr", "calm")),
+        simple("calm", minimum_confidence="TOP", repeatable=1),
+    ]
+    mail = ToolCollection("mail", ("calm", "zzz"), minimum_confidence="LOWEST")  # type: ignore[arg-type]  # a mistake
+    async with lockgate_for(tools=tools, collections=[mail]) as gate:
+        told = gate.assembly.problems
+        (row,) = plugin_rows(gate.assembly.host, told)
+    owner = "this program (entry point 'test-plugin')"
+    not_taken, level, flag, of_collection, preview, companion = told
+    assert not_taken == f"The tool 'zzz' of {owner} was not taken into the collection 'mail': it is not registered."
+    assert level.startswith(f"The tool 'calm' of {owner}: its minimum_confidence is 'TOP', which is not a Confidence")
+    assert level.endswith("; it is read as HIGH, the strictest.")
+    assert flag.startswith(f"The tool 'calm' of {owner}: its repeatable is ")
+    assert flag.endswith(", which is not True or False; it is read as False, the strictest.")
+    assert f"The collection 'mail' of {owner}: its minimum_confidence is 'LOWEST'" in of_collection
+    assert preview == (
+        f"The tool 'later' of {owner} belongs to the preview 'PRE_RAG_2025', which nobody has registered, so it is "
+        "nowhere. Did you mean 'PRE_RAG_2024'?"
+    )
+    assert companion == (
+        f"The tool 'lead' of {owner} brings 'laterr' along when it is selected, and no tool of that name is there. "
+        "Did you mean 'later'?"
+    )
+    assert row.remark.startswith("6 problems")

@@ -115,7 +115,7 @@ def test_a_collection_is_rejected_by_every_documented_rule() -> None:
     text = "\n".join(reasons(made))
     assert "its ID is the ID of a tool" in text
     assert "non-blank ID" in text
-    assert "'missing' of a 1.0 (entry point 'a') was not taken: it is not registered" in text
+    assert "'missing' of a 1.0 (entry point 'a') was not taken into the collection 'both': it is not registered" in text
     assert "cannot be selected" in text
     assert "tools of its own distribution only" in text
     assert "there is a collection of that name already" in text

@@ -35,7 +35,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     ),
     "a level nobody knows": (
         {"confidence": {"global_minimum": "HIHG", "enforce_global_minimum": True}},
-        "Did you mean 'HIGH'?; until it is right, every provider needs the confidence HIGH",
+        "Did you mean 'HIGH'? Until it is right, every provider needs the confidence HIGH",
         {"enforce_global_minimum": True, "global_minimum": ConfidenceLevel.HIGH},
     ),
     "a level that is no demand": (

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import pytest
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
 from lockgate.policy import BUILT_IN, BY_USER, SetBy, SetByKind
 from lockgate.settings import (
@@ -16,6 +16,7 @@ from lockgate.settings import (
     effective_settings,
     read_settings,
 )
+from lockgate.settings.effective import Problem
 
 ORGANIZATION = SetBy(SetByKind.ORGANIZATION)
 BY_FILE = SetBy(SetByKind.ORGANIZATION, file="plugin.lua", line=7)
@@ -69,7 +70,7 @@ def test_a_locked_secret_wins_even_when_it_is_blank() -> None:
 @pytest.mark.parametrize(
     ("user", "words"),
     [
-        ({"s.results": "many"}, "results has the value 'many': input should be a valid integer"),
+        ({"s.results": "many"}, "results has the value 'many': it has to be a valid integer"),
         ({"s.language": "klingon"}, "language has the value 'klingon'; valid are all, en-US"),
     ],
 )
@@ -120,3 +121,33 @@ def test_option_sources_speak_the_persons_language() -> None:
     """English stands in for a language that is missing."""
     assert COMMON_LANGUAGES.options("de-CH")[0].label == "Jede Sprache"
     assert COMMON_LANGUAGES.options("fr")[0].label == "Any language"
+
+
+class Checked(ToolSettings):
+    """Settings with checks of their own."""
+
+    path: str = ""
+    number: int = 0
+
+    @field_validator("path")
+    @classmethod
+    def _absolute(cls, path: str) -> str:
+        if not path.startswith("/"):
+            raise ValueError("must be an absolute path")
+        return path
+
+    @field_validator("number")
+    @classmethod
+    def _even(cls, number: int) -> int:
+        assert number % 2 == 0, "must be even"
+        return number
+
+
+def test_the_words_of_a_check_stand_alone() -> None:
+    """No name of a kind of error comes before them; who set the value is named with its line where that is known."""
+    line = SetBy(SetByKind.USER, file="settings.toml", line=7)
+    layers = Layers(user={"t.path": "docs", "t.number": 3}, user_by={"t.path": line})
+    problems = effective_settings("t", Checked, layers).problems
+    assert problems["path"] == Problem("has the value 'docs': must be an absolute path", line)
+    assert problems["number"].set_by == BY_USER
+    assert problems["number"].text.startswith("has the value '3': must be even")

@@ -62,8 +62,8 @@ PHRASES: Final[dict[Language, Phrases]] = {
         nothing_called="No language model wrote this: the offline reader picks tools by fixed rules and quotes what "
         "they bring, and it called none.",
         small_talk="It cannot hold a conversation. Ask something that a tool or your documents can answer.",
-        no_tools="No tool is offered in this chat. Give it a folder with `--docs DIR`, or choose a tool with "
-        "`--tool ID`.",
+        no_tools="No tool is offered in this chat. `lockgate tools list` shows the tools there are, and "
+        "`lockgate tools explain TOOL` says why one is not offered.",
         no_fit="None of the tools offered fits the question by its rules ({tools}).",
         withheld="Tools were not available for this answer.",
         connect="For answers in whole thoughts, connect a language model: `lockgate providers add`, then `lockgate ask "
@@ -88,8 +88,8 @@ PHRASES: Final[dict[Language, Phrases]] = {
         nothing_called="Das hat kein Sprachmodell geschrieben: Der Offline-Leser wählt Werkzeuge nach festen Regeln "
         "und zitiert, was sie bringen; aufgerufen hat er keines.",
         small_talk="Ein Gespräch kann er nicht führen. Frag etwas, das ein Werkzeug oder deine Dokumente beantworten.",
-        no_tools="In diesem Chat wird kein Werkzeug angeboten. Gib ihm mit `--docs ORDNER` einen Ordner oder wähle mit "
-        "`--tool ID` ein Werkzeug.",
+        no_tools="In diesem Chat wird kein Werkzeug angeboten. `lockgate tools list` zeigt, welche es gibt, und "
+        "`lockgate tools explain WERKZEUG` sagt, warum eines nicht angeboten wird.",
         no_fit="Keines der angebotenen Werkzeuge passt nach seinen Regeln zur Frage ({tools}).",
         withheld="Für diese Antwort standen keine Werkzeuge zur Verfügung.",
         connect="Für Antworten in ganzen Gedanken ein Sprachmodell verbinden: `lockgate providers add`, dann `lockgate "

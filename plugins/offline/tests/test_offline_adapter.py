@@ -127,10 +127,13 @@ def test_small_talk_calls_nothing_and_points_to_a_model(greeting: str) -> None:
 
 
 def test_nothing_offered_is_said_plainly() -> None:
-    """Without tools the reader says so and how to give it some."""
-    run = ask(QUESTION)
-    assert "No tool is offered in this chat." in run.text
-    assert "--docs DIR" in run.text
+    """Why that is it cannot know, so it advises no option that was perhaps given, and names the command that knows."""
+    for question in (QUESTION, "Wie lange werden Sicherungen aufbewahrt?"):
+        run = ask(question)
+        assert "No tool is offered in this chat." in run.text or "wird kein Werkzeug angeboten" in run.text
+        assert "`lockgate tools explain " in run.text
+        assert "--docs" not in run.text
+        assert "--tool" not in run.text
 
 
 def test_no_fitting_tool_is_said_with_the_names() -> None:
