@@ -105,7 +105,8 @@ class _Reader(Tables):
         plugins = self.table(table, "plugins", _PLUGIN_KEYS)
         confidence = self.table(table, "confidence", _CONFIDENCE_KEYS)
         scheme, custom = self._confidence(confidence)
-        least = self._global_minimum(confidence, place_of(table, MINIMUMS) if self.is_wrong(table, MINIMUMS) else None)
+        lost = place_of(table, MINIMUMS) if self.is_wrong(table, MINIMUMS) else self._another_minimum(table)
+        least = self._global_minimum(confidence, lost)
         enabled = self.value(table, "", "enable_tools", checks.flag, absent=True, wrong=False)
         if not enabled:
             self._tools_off_by = place_of(table, "enable_tools")
@@ -152,6 +153,15 @@ class _Reader(Tables):
         )
 
     # Single rules
+
+    def _another_minimum(self, table: Table) -> tuple[str, ...] | None:
+        """Return a key nobody knows that speaks of a minimum; nobody can tell what it was to demand of whom."""
+        known = (*TOP_KEYS, *(value.written for value in table.values() if isinstance(value, Misspelt)))
+        name = next((key for key in table if key not in known and "minimum" in key.lower()), None)
+        if name is None:
+            return None
+        self.problem("", name, f"speaks of a minimum, and nobody knows of what; until it is right, {ALL_HIGH}")
+        return (name,)
 
     def _disabled_tools(self, table: Table) -> frozenset[str]:
         names, is_lost = self.switched_off(table, "", "disabled_tool_ids", OFF)
@@ -237,12 +247,16 @@ class _Reader(Tables):
         return any(isinstance(value, Misspelt) for value in table.values())
 
     def _previews(self, table: Table) -> Mapping[str, bool]:
-        return MappingProxyType({
+        found = {
             name: self.value(
                 table, "previews", name, checks.flag, absent=False, wrong=False, meanwhile="the preview is off"
             )
             for name in table
-        })  # fmt: skip
+        }
+        for name, is_on in list(found.items()):  # names of previews are written in capitals
+            if not is_on:
+                found.setdefault(name.upper(), is_on)
+        return MappingProxyType(found)
 
     def _levels(
         self, table: Table, place: str, wrong: ConfidenceLevel, meanwhile: str
@@ -360,7 +374,7 @@ class _Reader(Tables):
                 raise WrongValueError(f"{key_of('', written)} is a key nobody knows. Did you mean {key!r}?")
 
     def _provider(self, name: str, table: Table) -> ProviderEntry:
-        self._refuse_misspelt(table, PROVIDER_KEYS, ("profile", "base_url", "confidence"))
+        self._refuse_misspelt(table, PROVIDER_KEYS, ("profile", "base_url", "confidence", "can_call_tools"))
         self.unknown_keys(key_of("providers", name), table, PROVIDER_KEYS)
         return ProviderEntry(
             id=name,
@@ -376,7 +390,10 @@ class _Reader(Tables):
         )
 
     def _data_source(self, name: str, table: Table) -> DataSourceEntry:
-        if written := checks.misspelt(table, ("confidence",), alike=_ALIKE).get("confidence"):
+        written = checks.misspelt(table, ("confidence",), alike=_ALIKE).get("confidence")
+        if "confidence" not in table:
+            written = written or next((key for key in table if "confidence" in key.lower()), None)
+        if written:
             raise WrongValueError(f"{key_of('', written)} is probably meant for 'confidence', which is missing")
         rest = checks.json_table({key: value for key, value in table.items() if key not in ("kind", "name")})
         return DataSourceEntry(name, _required(table, "kind"), _optional(table, "name", checks.text, name), rest)
