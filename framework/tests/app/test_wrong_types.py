@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from lockgate.app import Lockgate, ProviderConfig
+from lockgate.app import Lockgate
 from lockgate.chat import ChatThread
 from lockgate.errors import UsageError
-from lockgate.providers import ProviderProfile
-from lockgate.testing import PluginOf, lockgate_for
+from lockgate.testing import FakeProvider, lockgate_for
 
 CHAT = ChatThread()
 
@@ -28,7 +27,7 @@ ASKED: list[tuple[Callable[[Any], object], str]] = [
     (lambda gate: gate.ask(CHAT, "Hello", selected=5), "The selection is 5"),
     (lambda gate: gate.ask(CHAT, "Hello", component="CHAT"), "right is a member of Components"),
     (lambda gate: gate.new_chat([]), "The chat template is an object of type list"),
-    (lambda gate: gate.ask(CHAT, "Hello", provider=gate.provider("x"), model="other"), "cannot ask 'other'; right is"),
+    (lambda gate: gate.ask(CHAT, "Hello", provider=gate.provider(), model="other"), "cannot ask 'other'; right is"),
 ]
 
 AWAITED: list[tuple[Callable[[Any], Any], str]] = [
@@ -39,7 +38,7 @@ AWAITED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda gate: gate.import_chat(None), "The exported chat is None; right is the text"),
     (lambda gate: gate.explain(5), "The tool is 5; right is its ID"),
     (lambda gate: gate.explain("clock", chat="id"), "The chat is the text 'id'"),
-    (lambda gate: gate.explain("clock", provider=gate.provider("x"), model="other"), "cannot ask 'other'; right is"),
+    (lambda gate: gate.explain("clock", provider=gate.provider(), model="other"), "cannot ask 'other'; right is"),
 ]
 
 
@@ -69,6 +68,6 @@ async def test_a_wrong_argument_is_named_when_it_is_awaited(call: Callable[[Any]
 async def test_the_model_a_provider_is_ready_to_ask_may_be_named() -> None:
     """It says nothing else."""
     async with gate() as made:
-        ready = made.provider("x")
+        ready = made.provider()
         explanation = await made.explain("clock", provider=ready, model=ready.model)
         assert explanation == await made.explain("clock", provider=ready)
