@@ -4,12 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from lockgate.registry.beyond import Beyond, BeyondKind, LeftOut
+from lockgate.registry.beyond import LeftOut
 from lockgate.registry.checks import Block, ToolOfferBlockReason
-from lockgate.registry.preparation import Offered, hidden_by
+from lockgate.registry.preparation import Offered, hidden_by, not_selected
 from lockgate.registry.registry import Registry
 from lockgate.registry.selection import Selection
-from lockgate.tools.definition import ToolActivation
 from lockgate.tools.wording import Refusals
 
 _BLANKS = " \t\n\r"
@@ -22,12 +21,7 @@ def changed_meanwhile(registry: Registry, offered: Offered, selection: Selection
     if now is not None and now is not then and (now.owner, now.definition) != (then.owner, then.definition):
         why = f"Another tool of that name, of {now.owner}, has taken its place since it was offered."
         return Block(ToolOfferBlockReason.NOT_AVAILABLE_HERE, why)
-    if (hidden := hidden_by(selection)) is not None:
-        return hidden
-    is_context = then.definition.activation is ToolActivation.CONTEXT
-    if is_context or offered.id in registry.expand_selection(selection.identifiers):
-        return None
-    return Beyond(BeyondKind.NOT_SELECTED, "It is no longer selected.", selection.set_by)
+    return hidden_by(selection) or not_selected(registry, then, selection)
 
 
 def held_against_choices(written: str, arguments: Mapping[str, Any], offered: Offered) -> str:

@@ -18,7 +18,7 @@ from lockgate.cli.sources import with_sources
 from lockgate.cli.terminal import brief, console, indented, note, safe, write_json
 from lockgate.errors import UnknownNameError
 from lockgate.policy import SetBy, SetByKind
-from lockgate.registry.beyond import Beyond, BeyondKind
+from lockgate.registry.beyond import BeyondKind
 from lockgate.registry.checks import Change, ChangeKind
 from lockgate.registry.explain import Explanation
 from lockgate.settings.home import Home
@@ -77,9 +77,8 @@ async def explain(asked: Asked, *, as_json: bool) -> int:
             rows = [_as_object(answer) for answer in answers]
             write_json(rows[0] if tool_ids == [tool] else rows)
         else:
-            all_off = thread is not None and thread.selected_tools == () and not asked.selected
             for answer in answers:
-                _print(answer, gate.registry.get_collection_id(answer.tool_id), all_off=all_off)
+                _print(answer, gate.registry.get_collection_id(answer.tool_id))
     return ExitStatus.OK
 
 
@@ -119,7 +118,7 @@ async def _thread(gate: Lockgate, configuration: Configuration, asked: Asked) ->
     return chat
 
 
-def _print(answer: Explanation, collection: str, *, all_off: bool = False) -> None:
+def _print(answer: Explanation, collection: str) -> None:
     out, standing = console(), answer.standing
     out.print(f"{safe(answer.tool_id)}, asked of {safe(standing.id)} in {answer.component.value}", style="bold")
     hosted = "self-hosted" if standing.self_hosted else "not self-hosted"
@@ -139,8 +138,7 @@ def _print(answer: Explanation, collection: str, *, all_off: bool = False) -> No
     for beyond in answer.beyond:
         out.print("  no  ", style="red", end="")
         out.print(f"beyond the checks: {_BEYOND[beyond.kind]}")
-        why = _ALL_OFF if all_off and beyond.kind is BeyondKind.NOT_SELECTED and _is_by_chat(beyond) else beyond.why
-        _print_reason(why, beyond.set_by, (beyond.change,), collection)
+        _print_reason(beyond.why, beyond.set_by, (beyond.change,), collection)
     if answer.also_with:
         out.print(f"  With these providers every check would pass: {safe(', '.join(answer.also_with))}", style="yellow")
     if answer.offered:
@@ -148,11 +146,6 @@ def _print(answer: Explanation, collection: str, *, all_off: bool = False) -> No
     else:
         out.print("It would not be offered.", style="bold red", end=" ")
     out.print(answer.ending, style="dim")
-
-
-def _is_by_chat(beyond: Beyond) -> bool:
-    """Tell whether a person could select the tool in the chat, and no rule of an assistant stands in front of that."""
-    return beyond.change is not None and beyond.change.setting == "selection"
 
 
 def _print_reason(why: str, set_by: SetBy, changes: Sequence[Change | None], collection: str) -> None:
@@ -164,8 +157,6 @@ def _print_reason(why: str, set_by: SetBy, changes: Sequence[Change | None], col
     if ways:
         indented(f"what would change it: {'; or '.join(ways)}", 8, "dim")
 
-
-_ALL_OFF = "All tools that can be selected are switched off in this chat, as `--no-tools` does it."
 
 _BEYOND = {
     BeyondKind.PROVIDER_DENIED: "the provider may have the chat",

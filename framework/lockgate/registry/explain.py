@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from lockgate.chat.values import ChatThread
 from lockgate.policy import Denial, ProviderStanding
 from lockgate.registry.beyond import Beyond, BeyondKind
-from lockgate.registry.checks import CHECKS, Block, Change, Situation, choose, first_block
-from lockgate.registry.preparation import Preparation, hidden_by
+from lockgate.registry.checks import CHECKS, Block, Situation, choose, first_block
+from lockgate.registry.preparation import Preparation, hidden_by, not_selected
 from lockgate.registry.registry import Registry
 from lockgate.registry.selection import Selection, SelectionOrigin
 from lockgate.tools.definition import Components, ToolActivation
@@ -124,13 +124,8 @@ def _beyond(
         yield hidden
         if selection.origin in (SelectionOrigin.ASSISTANT, SelectionOrigin.GONE):
             return  # nothing can be selected there
-    is_context = situation.registered.definition.activation is ToolActivation.CONTEXT
-    if not is_context and situation.tool_id not in registry.expand_selection(selection.identifiers):
-        why = f"It is not selected by {selection}."
-        change = choose("selection", f"a selection that names {situation.collection_id!r}")
-        if selection.origin is SelectionOrigin.ASSISTANT:
-            change = Change(f"assistants.{selection.name}.tool_ids", f"a list with {situation.collection_id!r}")
-        yield Beyond(BeyondKind.NOT_SELECTED, why, selection.set_by, change)
+    if (unselected := not_selected(registry, situation.registered, selection)) is not None:
+        yield unselected
 
 
 def _selected_by(registry: Registry, tool_id: str, selection: Selection) -> str:

@@ -85,6 +85,21 @@ def hidden_by(selection: Selection) -> Beyond | None:
     return Beyond(kind, why, change=Change("VisibleToolSelectionComponents", f"a list with {name!r}"))
 
 
+def not_selected(registry: Registry, registered: Registered, selection: Selection) -> Beyond | None:
+    """Say that a selection does not name a tool, or None when it does or when the tool offers itself."""
+    if registered.definition.activation is ToolActivation.CONTEXT:
+        return None
+    if registered.id in registry.expand_selection(selection.identifiers):
+        return None
+    collection = registry.get_collection_id(registered.id)
+    why, change = f"It is not selected by {selection}.", choose("selection", f"a selection that names {collection!r}")
+    if selection.origin is SelectionOrigin.ASSISTANT:
+        change = Change(f"assistants.{selection.name}.tool_ids", f"a list with {collection!r}")
+    elif selection.origin is SelectionOrigin.CHAT and not selection.identifiers:
+        why = "All tools that can be selected are switched off in this chat."
+    return Beyond(BeyondKind.NOT_SELECTED, why, selection.set_by, change)
+
+
 LONGEST_WHY = 1_000
 """Characters of the words in which a tool says why it has nothing to offer."""
 

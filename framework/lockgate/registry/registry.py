@@ -134,10 +134,6 @@ class Registry:
         """Return the collections that nobody selected → the tool that brought each along."""
         return self._selections.companions(identifiers)
 
-    def default_selection(self, component: Components) -> frozenset[str]:
-        """Return the collections selected by default in a component."""
-        return self.normalize_selection(self.rules.default_tools.get(component.value, ()))
-
     def selection_of(self, chat: ChatThread, component: Components) -> Selection:
         """Return what a chat selects in a component: what was chosen for it, else the defaults."""
         return selection_of_chat(self.rules, component, chat.selected_tools)

@@ -8,7 +8,7 @@ from registry_kit import reasons, registry, simple
 
 from lockgate.policy import ConfidenceLevel, ToolOutboundData
 from lockgate.registry import Rules
-from lockgate.registry.catalog import catalog
+from lockgate.registry.catalog import catalog, catalog_item
 from lockgate.settings import FixedOptions, Setting, ToolSettings
 from lockgate.tools import Components, Tool, ToolActivation, ToolCollection, ToolDefinition, Visibility
 
@@ -142,3 +142,20 @@ def test_a_definition_is_a_value() -> None:
     """Definitions can be compared and copied; nothing is hidden in them."""
     assert replace(simple("x").definition) == simple("x").definition
     assert isinstance(simple("x").definition, ToolDefinition)
+
+
+async def test_the_entry_of_a_list_is_found_by_its_collection_or_any_of_its_tools() -> None:
+    """One entry a collection; a tool that offers itself has one, too, and a name nobody knows has none."""
+    made = registry(
+        ("a", "tools", simple("one")), ("a", "tools", simple("two")),
+        ("a", "tools", simple("ctx", activation=ToolActivation.CONTEXT)),
+        ("a", "collections", ToolCollection("both", ("two", "one"))),
+    )  # fmt: skip
+    for name in ("both", "one", "two"):
+        item = await catalog_item(made, name)
+        assert item is not None
+        assert (item.id, [tool.registered.id for tool in item.tools]) == ("both", ["two", "one"])
+    offering = await catalog_item(made, "ctx")
+    assert offering is not None
+    assert offering.id == "ctx"
+    assert await catalog_item(made, "nobody") is None

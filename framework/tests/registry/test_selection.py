@@ -3,6 +3,7 @@
 import pytest
 from registry_kit import registry, simple
 
+from lockgate.chat import ChatThread
 from lockgate.policy import BUILT_IN, BY_USER, ConfidenceLevel, SetBy, SetByKind
 from lockgate.registry import Minimum, Rules
 from lockgate.registry.selection import Selection, SelectionOrigin, is_selection_visible, selection_of_chat
@@ -64,8 +65,9 @@ def test_switching_one_tool_off_switches_its_collection_off() -> None:
 def test_defaults_of_a_component_are_normalized() -> None:
     """Defaults may have been stored before a tool joined its collection."""
     made = registry(*ITEMS, rules=Rules(default_tools={"CHAT": ("read_mail", "semantic_search")}))
-    assert made.default_selection(Components.CHAT) == {"mailboxes"}
-    assert made.default_selection(Components.WRITER) == frozenset()
+    defaults = {place: made.selection_of(ChatThread(), place) for place in (Components.CHAT, Components.WRITER)}
+    assert made.normalize_selection(defaults[Components.CHAT].identifiers) == {"mailboxes"}
+    assert made.normalize_selection(defaults[Components.WRITER].identifiers) == frozenset()
 
 
 ORGANIZATION = SetBy(SetByKind.ORGANIZATION, "Acme")
